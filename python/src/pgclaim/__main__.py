@@ -1,0 +1,5 @@
+"""`python -m pgclaim`."""
+
+from .cli import app
+
+app(prog_name="pgclaim")
