@@ -264,7 +264,9 @@ def retry(id: int) -> Call[str]:
 def maintain() -> Call[dict[str, int]]:
     """Do all housekeeping now; returns how many jobs each part touched."""
     return Call(
-        "select what, jobs from jobs.maintain()", (), lambda rows: {what: jobs for what, jobs in rows}
+        "select what, jobs from jobs.maintain()",
+        (),
+        lambda rows: {str(what): int(jobs) for what, jobs in rows},
     )
 
 

@@ -105,5 +105,5 @@ class _Runner:
             self._variables |= zip((column.name for column in cursor.description), row, strict=True)
 
     def _is_true(self, text: str) -> bool:
-        value: Any = self._variables[text[1:]] if text.startswith(":") else text
-        return value if isinstance(value, bool) else str(value).lower() in ("t", "true", "on", "1", "yes")
+        value = self._variables[text[1:]] if text.startswith(":") else text
+        return str(value).lower() in ("t", "true", "on", "1", "yes")

@@ -1,8 +1,8 @@
 """The loop: claim up to the free places, run handlers, settle what ended, sleep until something is due.
 
-Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per running
-`def` handler, and one event loop for all `async def` handlers. Handlers never touch the loop's connection; they hand
-in an Outcome.
+Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per running `def`
+handler, and one event loop for all `async def` handlers. Handlers never touch the loop's connection; they hand in
+an Outcome.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import socket
 import threading
 import time
 from collections import Counter
-from typing import Any
 
 import psycopg
 
 from .. import calls
-from ..calls import Call, seconds
+from ..calls import seconds
 from ..errors import BadArgument, LostClaim, NotInstalled, PgclaimError, sqlstate
 from ..job import Interval, Job, to_interval
 from .heartbeat import Heartbeat
@@ -35,8 +34,8 @@ log = logging.getLogger("pgclaim.worker")
 class Worker:
     """Runs the handlers of a registry until `stop()`.
 
-    lease: None = each kind's own. heartbeat: None = a third of the lease. poll: longest sleep between two looks
-    at the queue. grace: how long `stop()` waits for running handlers before their jobs are released.
+    lease: None = each kind's own. heartbeat: None = a third of the lease. poll: longest sleep between two looks.
+    grace: how long `stop()` waits for running handlers before their jobs are released.
     """
 
     def __init__(
@@ -253,17 +252,13 @@ class Worker:
     def _settle_one(self, run: Run) -> None:
         job, outcome = run.job, run.outcome
         assert outcome is not None
-        call: Call[Any]
         try:
             if outcome.verb == "completed":
-                call = calls.complete(job.id, job.token, outcome.result)
+                self._link(calls.complete(job.id, job.token, outcome.result))
             elif outcome.verb == "failed":
-                call = calls.fail(job.id, job.token, outcome.error, outcome.retry_in, outcome.final)
+                self._link(calls.fail(job.id, job.token, outcome.error, outcome.retry_in, outcome.final))
             elif outcome.verb == "released":
-                call = calls.release(job.id, job.token, outcome.delay, outcome.progress)
-            else:
-                return self._done(run, outcome.verb)
-            self._link(call)
+                self._link(calls.release(job.id, job.token, outcome.delay, outcome.progress))
             self._done(run, outcome.verb)
         except LostClaim as error:
             self._done(run, self._refused(run), str(error))
