@@ -105,5 +105,5 @@ class _Runner:
             self._variables |= zip((column.name for column in cursor.description), row, strict=True)
 
     def _is_true(self, text: str) -> bool:
-        value = self._variables[text[1:]] if text.startswith(":") else text
+        value: object = self._variables[text[1:]] if text.startswith(":") else text
         return str(value).lower() in ("t", "true", "on", "1", "yes")

@@ -1,8 +1,8 @@
 """The loop: claim up to the free places, run handlers, settle what ended, sleep until something is due.
 
-Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per running `def`
-handler, and one event loop for all `async def` handlers. Handlers never touch the loop's connection; they hand in
-an Outcome.
+Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per running
+`def` handler, and one event loop for all `async def` handlers. Handlers never touch the loop's connection; they
+hand in an Outcome.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = logging.getLogger("pgclaim.worker")
 class Worker:
     """Runs the handlers of a registry until `stop()`.
 
-    lease: None = each kind's own. heartbeat: None = a third of the lease. poll: longest sleep between two looks.
+    lease: None = each kind's own. heartbeat: None = a third of the lease. poll: the longest sleep.
     grace: how long `stop()` waits for running handlers before their jobs are released.
     """
 
