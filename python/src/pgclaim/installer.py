@@ -40,7 +40,7 @@ def _applied(conn: psycopg.Connection) -> int:
 
 
 def _connect(dsn: str, echo: Callable[[str], None]) -> psycopg.Connection:
-    conn = psycopg.connect(dsn, autocommit=True, application_name="pgclaim install", prepare_threshold=None)
+    conn = psycopg.connect(dsn, autocommit=True, application_name="pgclaim install", client_encoding="utf8")
     conn.add_notice_handler(
         lambda notice: (
             echo(notice.message_primary or "") if notice.severity_nonlocalized == "WARNING" else None

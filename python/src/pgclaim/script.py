@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 
@@ -91,7 +91,7 @@ class _Runner:
         elif step.what in ("sql", "query"):
             # No parameters: the simple protocol takes a whole file, and '%' has no meaning.
             with psycopg.Cursor(self._conn) as cursor:
-                cursor.execute(cast(LiteralString, step.text))
+                cursor.execute(step.text.encode())
                 if step.what == "query":
                     self._remember(cursor)
         elif step.what not in _IGNORED:

@@ -1,8 +1,8 @@
 """The loop: claim up to the free places, run handlers, settle what ended, sleep until something is due.
 
-Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per running
-`def` handler, and one event loop for all `async def` handlers. Handlers never touch the loop's connection; they
-hand in an Outcome.
+Threads: this loop (claims and settles over one connection), the heartbeat (another), one thread per
+running `def` handler, and one event loop for all `async def` handlers. Handlers never touch the loop's
+connection; they hand in an Outcome.
 """
 
 from __future__ import annotations
