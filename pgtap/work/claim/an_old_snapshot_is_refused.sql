@@ -1,0 +1,13 @@
+begin isolation level repeatable read;
+select plan(0);
+
+select throws_ok(c.call, '25000', null, c.call)
+from (values
+    ('select jobs.claim()'), ('select jobs.claim_tx()'), ('select jobs.claim_key(''k'', ''a'')'), ('select jobs.maintain()'),
+    ('select jobs.retry(1)'), ('select jobs.cancel(1)'), ('select jobs.cancel_key(''k'', ''a'')'),
+    ('select jobs.holds(1, gen_random_uuid())')
+) as c (call);
+select throws_like('select jobs.claim()', '%READ COMMITTED%', 'the message says what to use');
+
+select * from finish();
+rollback;
