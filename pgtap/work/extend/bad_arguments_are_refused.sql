@@ -1,0 +1,16 @@
+begin;
+select plan(0);
+
+create or replace function jobs.clock() returns timestamptz language sql volatile as $$
+    select current_setting('test.clock')::timestamptz
+$$;
+set local test.clock = '2030-01-01 12:00:00+00';
+
+select throws_ok(b.call, '22023', null, b.call)
+from (values
+    ('select jobs.extend(null, gen_random_uuid())'), ('select jobs.extend(1, null)'), ('select jobs.extend(null, null)'),
+    ('select jobs.extend(1, gen_random_uuid(), ''0'')'), ('select jobs.extend(1, gen_random_uuid(), ''-1 s'')'), ('select jobs.extend(1, gen_random_uuid(), ''8 days'')')
+) as b (call);
+
+select * from finish();
+rollback;
