@@ -1,0 +1,7 @@
+begin;
+select plan(0);
+
+select is(jobs.version(), '0.1.0', 'version 0.1.0');
+
+select * from finish();
+rollback;
