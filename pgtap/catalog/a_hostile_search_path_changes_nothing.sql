@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(4);
 
 create function pg_temp.gen_random_uuid() returns uuid language sql return '00000000-0000-0000-0000-000000000000'::uuid;
 create temp table job (id bigint, kind text, state text);

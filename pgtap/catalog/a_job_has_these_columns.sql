@@ -1,8 +1,8 @@
 begin;
-select plan(0);
+select plan(7);
 
 select results_eq(
-    $$ select a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull
+    $$ select a.attname::text collate "default", format_type(a.atttypid, a.atttypmod) collate "default", a.attnotnull
     from pg_attribute as a where a.attrelid = 'jobs.job'::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum $$,
     $$ values
     ('id', 'bigint', true), ('kind', 'text', true), ('key', 'text', false), ('state', 'text', true), ('priority', 'smallint', true),

@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(6);
 
 select is_empty(
     $$ select f.oid::regprocedure from pg_proc as f

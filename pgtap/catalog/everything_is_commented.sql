@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(5);
 
 select is_empty(
     $$ select f.oid::regprocedure from pg_proc as f where f.pronamespace = 'jobs'::regnamespace and coalesce(obj_description(f.oid, 'pg_proc'), '') !~ '\w' $$,

@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(7);
 
 insert into jobs.job (kind, key, state, run_after, created_at) values ('k', 'a', 'pending', now(), now());
 select throws_ok($$ insert into jobs.job (kind, key, state, run_after, created_at) values ('k', 'a', 'running', now(), now()) $$, '23505', null, 'no running one beside a pending one');

@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(3);
 
 select is_empty(
     $$ select f.oid::regprocedure from pg_proc as f cross join lateral aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a

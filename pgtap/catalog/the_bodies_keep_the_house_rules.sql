@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(6);
 
 create temp view code as
 select f.oid::regprocedure as name, f.proname, regexp_replace(f.prosrc, '--[^\n]*', '', 'g') as body

@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(46);
 
 create temp table promised (name text, arguments text, result text);
 insert into promised values
@@ -35,7 +35,7 @@ from promised as p left join pg_proc as f on f.proname = p.name and f.pronamespa
 select is(pg_get_function_result(f.oid), p.result, p.name || ': result')
 from promised as p left join pg_proc as f on f.proname = p.name and f.pronamespace = 'jobs'::regnamespace order by p.name;
 select results_eq(
-    $$ select f.proname::text from pg_proc as f where f.pronamespace = 'jobs'::regnamespace and f.prosecdef order by 1 $$,
+    $$ select f.proname::text collate "default" as name from pg_proc as f where f.pronamespace = 'jobs'::regnamespace and f.prosecdef order by 1 $$,
     'select p.name from promised as p order by 1',
     'these, and no others, are SECURITY DEFINER'
 );

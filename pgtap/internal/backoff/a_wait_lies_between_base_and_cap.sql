@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(25);
 
 select is(jobs.backoff(v.attempts, '1 s', '1 hour', 0), make_interval(secs => v.secs), format('%s attempts', v.attempts))
 from (values (1, 1), (2, 2), (3, 4), (10, 512), (12, 2048), (13, 3600), (20, 3600), (64, 3600), (65, 3600), (2000000000, 3600), (2147483647, 3600)) as v (attempts, secs);

@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(2);
 
 create temp table read as select jobs.clock() as at;
 select cmp_ok(jobs.clock(), '>', r.at, 'later at the second look') from read as r;

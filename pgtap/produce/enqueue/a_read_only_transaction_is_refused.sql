@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(2);
 
 set transaction read only;
 select throws_ok($$ select jobs.enqueue('k') $$, '25006', null, 'enqueue');

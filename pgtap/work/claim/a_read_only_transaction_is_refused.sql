@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(13);
 
 set transaction read only;
 select throws_ok(c.call, '25006', null, c.call)

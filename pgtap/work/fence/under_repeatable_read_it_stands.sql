@@ -1,5 +1,5 @@
 begin isolation level repeatable read;
-select plan(0);
+select plan(3);
 
 select isnt(e.id, null, 'a job') from jobs.enqueue('k') as e;
 update jobs.job set state = 'running', claimed_by = '00000000-0000-4000-8000-000000000001', claimed_until = jobs.clock() + interval '1 minute', claimed_at = jobs.clock();
