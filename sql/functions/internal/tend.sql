@@ -1,0 +1,45 @@
+-- The housekeeping that rides along with a claim. Promises: at most once per 100 ms in the whole cluster (or now, if `eager` and there is
+-- something to do) it ends expired leases, folds stored triggers, and every 16th time prunes; a bounded amount each. Returns whether a job may have become
+-- claimable. Who ticks has an advisory lock until its transaction ends; should that stay open, the others go on after a second.
+-- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, prune.
+create or replace function jobs.tend(eager boolean)
+returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+declare
+    last record;
+    now_is constant timestamptz := jobs.clock();
+    this bigint;
+    moved bigint;
+begin
+    select t.id, t.at into last from jobs.tick as t order by t.id desc limit 1;
+    if last.at > now_is - interval '100 ms' and last.at <= now_is then
+        if not tend.eager
+            or not (
+                exists (select from jobs.trigger)
+                or exists (select from jobs.job as j where j.state = 'running' and j.claimed_until <= now_is)
+            )
+        then
+            return false;
+        end if;
+    end if;
+    if not pg_try_advisory_xact_lock(1785684595, 1) and last.at > now_is - interval '1 s' and last.at <= now_is then
+        return false;
+    end if;
+    insert into jobs.tick (at) values (now_is) returning tick.id into this;
+    moved := jobs.reap(100) + jobs.fold(1000);
+    if this % 16 = 0 then
+        perform jobs.prune(1000);
+        delete from jobs.tick as t where t.id between this - 64 and this - 16;
+    end if;
+    return moved > 0;
+end;
+$$;
+
+comment on function jobs.tend(boolean) is
+'Bounded housekeeping, at most once per 100 ms over all sessions; true if a job may have become claimable. Internal.';

@@ -1,0 +1,53 @@
+-- Promises: the housekeeping in full, now: expired leases, stored triggers, jobs out of attempts, pruning. Raises 25000, 25006.
+-- Locks: as reap, fold, set_aside, prune. Never waits.
+create or replace function jobs.maintain()
+returns table (what text, jobs bigint)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    n bigint;
+    total bigint;
+begin
+    perform jobs.guard('maintain', true);
+    total := 0;
+    loop
+        n := jobs.reap(1000);
+        total := total + n;
+        exit when n = 0;
+    end loop;
+    return query select 'expired', total;
+    total := 0;
+    loop
+        n := jobs.fold(1000);
+        total := total + n;
+        exit when n = 0;
+    end loop;
+    return query select 'folded', total;
+    return query
+    select 'set aside', jobs.set_aside(array(
+        select j.id from jobs.job as j
+        left join jobs.kind as k on k.kind = j.kind
+        where j.state = 'pending' and j.attempts >= coalesce(nullif(coalesce(j.max_attempts, k.max_attempts, 20), 0), 2147483647)
+        order by j.id
+        for update of j skip locked
+    ));
+    total := 0;
+    loop
+        n := jobs.prune(1000);
+        total := total + n;
+        exit when n = 0;
+    end loop;
+    return query select 'pruned', total;
+end;
+$$;
+
+comment on function jobs.maintain() is
+'Does the housekeeping in full, now: one row each for expired (leases), folded (stored triggers), set aside (out of attempts, failed) and pruned, with the number of
+jobs. Claims do a bounded part of it by themselves. Raises 25000 under REPEATABLE READ or SERIALIZABLE, 25006.';
