@@ -1,0 +1,96 @@
+"""Real input: the dialogues of PyPI's chatterbot-corpus, or a JSON Lines file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tests.service.producer import Episode
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+
+
+class BadInput(Exception):
+    """The input cannot be used; the message says where."""
+
+
+def load(path: str | None, say: Callable[[str], None]) -> list[Episode]:
+    """All episodes of the file, or of the corpus when there is none, in order."""
+    episodes = list(of_file(Path(path)) if path else of_corpus(say))
+    if not episodes:
+        raise BadInput(f"{path or 'the corpus'} holds no episode")
+    return sorted(episodes, key=lambda episode: (episode.session, episode.position))
+
+
+def of_corpus(say: Callable[[str], None]) -> Iterable[Episode]:
+    """A category of a language is a session, an utterance an episode; speakers alternate."""
+    if not (importlib.util.find_spec("chatterbot_corpus") and importlib.util.find_spec("yaml")):
+        say("installing chatterbot-corpus (conversations in some thirty languages)")
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", str(REQUIREMENTS)]
+        subprocess.run(pip, check=True)
+        importlib.invalidate_caches()
+    import yaml
+
+    spec = importlib.util.find_spec("chatterbot_corpus")
+    if spec is None or not spec.submodule_search_locations:
+        raise BadInput("the package chatterbot-corpus could not be installed")
+    for path in sorted(Path(spec.submodule_search_locations[0]).glob("data/*/*.yml")):
+        content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        language, position = path.parent.name, 0
+        for dialogue in content.get("conversations") or []:
+            for turn, utterance in enumerate(dialogue if isinstance(dialogue, list) else [dialogue]):
+                position += 1
+                yield Episode(f"{language}/{path.stem}", position, f"{language} {'AB'[turn % 2]}", str(utterance))
+
+
+def of_file(path: Path) -> Iterable[Episode]:
+    """One line per episode: {"session", "position", "speaker", "text", "at"}."""
+    seen: dict[tuple[str, int], int] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                episode = of_line(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise BadInput(f"{path}, line {number}: not an episode: {error!r}") from error
+            place = (episode.session, episode.position)
+            if place in seen:
+                raise BadInput(f"{path}, line {number}: session and position as in line {seen[place]}")
+            seen[place] = number
+            yield episode
+
+
+def of_line(value: Any) -> Episode:
+    at = value.get("at")
+    texts = [str(value["session"]), str(value["speaker"]), str(value["text"]), "" if at is None else str(at)]
+    for text in texts:
+        if "\0" in text:
+            raise ValueError("a text with a NUL character, which PostgreSQL cannot store")
+        text.encode("utf-8")
+    return Episode(texts[0], int(value["position"]), texts[1], texts[2], texts[3] or None)
+
+
+def part(episodes: list[Episode], most: int) -> list[Episode]:
+    """At most so many episodes, as evenly from the conversations as it goes, but at least twenty of each that is taken."""
+    conversations = [list(group) for _, group in groupby(episodes, key=lambda episode: episode.session.split("/")[0])]
+    share = max(20, -(-most // len(conversations)))
+    taken = [episode for conversation in conversations for episode in conversation[:share]]
+    return taken[:most]
+
+
+def adds(episodes: list[Episode], size: int = 5) -> list[list[Episode]]:
+    """What is added together: up to `size` episodes of one session, the sessions taking turns."""
+    chunks: list[tuple[int, list[Episode]]] = []
+    for _, group in groupby(episodes, key=lambda episode: episode.session):
+        session = list(group)
+        chunks += [(turn, session[start : start + size]) for turn, start in enumerate(range(0, len(session), size))]
+    return [chunk for _, chunk in sorted(chunks, key=lambda pair: pair[0])]
