@@ -115,18 +115,18 @@ class Demo:
         return int(self.value("select count(*) from semantic_message where ingested_at is not null"))
 
     def caught(self) -> tuple[Replica, list[Round]]:
-        """Hold all answers until a replica is in the middle of a round; that replica, and its rounds."""
+        """Hold all answers until a replica is in the middle of a round; the one with most of them, and its rounds."""
         self.model.hold()
 
         def found() -> tuple[Replica, list[Round]] | None:
-            waiting = self.model.waiting()
-            for replica in self.replicas:
-                rounds = [round_ for round_ in waiting if round_.worker == replica.name]
-                if rounds and replica.state == "working" and any(self.held(round_) for round_ in rounds):
-                    return replica, rounds
-            return None
+            waiting = [round_ for round_ in self.model.waiting() if self.held(round_)]
+            rounds = {replica.name: [round_ for round_ in waiting if round_.worker == replica.name] for replica in self.replicas}
+            most = max((r for r in self.replicas if r.state == "working"), key=lambda r: len(rounds[r.name]))
+            return (most, rounds[most.name]) if rounds[most.name] else None
 
         try:
+            self.wait(found, "a replica in the middle of a round", every=0.02)
+            time.sleep(0.3)  # a few more rounds get there; one would do
             return self.wait(found, "a replica in the middle of a round", every=0.02)
         except BaseException:
             self.model.let_go()
@@ -145,20 +145,26 @@ class Demo:
         )
 
     def kill_one(self) -> None:
-        replica, rounds = self.caught()
-        try:
-            for round_ in rounds:
-                self.conn.execute(
-                    "insert into demo.orphan (worker, set_id, token, epoch, claimed_until)"
-                    " select worker, key, claimed_by, epoch, claimed_until from jobs.job"
-                    " where kind = %s and key = %s and epoch = %s and state = 'running'",
-                    [producer.KIND, round_.set_id, round_.epoch],
-                )
-            replica.kill()
-            self.conn.execute("insert into demo.killed (worker, killed_at) values (%s, jobs.clock())", [replica.name])
-        finally:
-            self.model.let_go()
-        orphans = self.value("select count(*) from demo.orphan")
+        orphans = 0
+        while not orphans:
+            replica, rounds = self.caught()
+            try:
+                # It stands still while its claims are written down, so that they are the ones it dies with.
+                replica.pause()
+                for round_ in rounds:
+                    orphans += self.conn.execute(
+                        "insert into demo.orphan (worker, set_id, token, epoch, claimed_until)"
+                        " select worker, key, claimed_by, epoch, claimed_until from jobs.job"
+                        " where kind = %s and key = %s and epoch = %s and state = 'running' and claimed_until > jobs.clock()",
+                        [producer.KIND, round_.set_id, round_.epoch],
+                    ).rowcount
+                if orphans:
+                    replica.kill()
+                    self.conn.execute("insert into demo.killed (worker, killed_at) values (%s, jobs.clock())", [replica.name])
+                else:
+                    replica.go_on()
+            finally:
+                self.model.let_go()
         self.board.event(f"SIGKILL: {replica.name} dies in the middle of {orphans} rounds; no replacement is started")
 
     def orphans_are_taken(self) -> bool:
@@ -262,12 +268,12 @@ def main(arguments: list[str] | None = None) -> int:
         producer.install(conn, lease=chosen.lease)
         conn.execute(files(__package__).joinpath("schema.sql").read_bytes())
         conn.execute(
-            "insert into demo.run (episodes, lease, allowance) values (%s, make_interval(secs => %s), make_interval(secs => %s))",
-            [len(episodes), chosen.lease, chosen.allowance],
+            "insert into demo.run (episodes, lease, allowance, longest)"
+            " values (%s, make_interval(secs => %s), make_interval(secs => %s), %s)",
+            [len(episodes), chosen.lease, chosen.allowance, model.longest],
         )
-        say(
-            f"schema jobs is installed; the model fails 5 % of its calls and hangs in 1 % for {model.hang:g} s, the lease is {chosen.lease:g} s"
-        )
+        say("schema jobs is installed; 5 % of the model's calls will fail, 1 % hang")
+        say(f"a call takes some {model.latency * 1000:.0f} ms, a hanging one {model.hang:g} s; the lease is {chosen.lease:g} s")
         replicas += [Replica(f"replica-{n}", dsn, model.url, concurrency=chosen.concurrency) for n in (1, 2, 3)]
         adds = corpus.adds(episodes)
         feed = Producer(dsn, adds, chosen.adding / len(adds))

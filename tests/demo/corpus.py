@@ -70,6 +70,8 @@ def of_file(path: Path) -> Iterable[Episode]:
 
 
 def of_line(value: Any) -> Episode:
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
     at = value.get("at")
     texts = [str(value["session"]), str(value["speaker"]), str(value["text"]), "" if at is None else str(at)]
     for text in texts:

@@ -21,7 +21,7 @@ class Replica:
     def __init__(self, name: str, dsn: str, llm_url: str, *, concurrency: int) -> None:
         self.name = name
         self.state = "working"
-        self._log: IO[str] = tempfile.TemporaryFile("w+")
+        self._log: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115
         clean = {key: text for key, text in os.environ.items() if not key.startswith("PG") and key != "DATABASE_URL"}
         no_proxy = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
         options = ["--dsn", dsn, "--name", name, "--concurrency", str(concurrency), "--poll", "0.2", "--grace", "5"]

@@ -6,6 +6,7 @@ create table demo.run (
     episodes int not null,
     lease interval not null,
     allowance interval not null,
+    longest int not null,
     llm_calls int
 );
 

@@ -27,7 +27,7 @@ class StandIn:
     """Runs from `with` to its end; `url` is where the service sends its calls."""
 
     def __init__(
-        self, *, latency: float = 0.04, failing: float = 0.05, hanging: float = 0.01, hang: float = 5.0, longest: int = 200
+        self, *, latency: float = 0.04, failing: float = 0.05, hanging: float = 0.01, hang: float = 5.0, longest: int = 150
     ) -> None:
         self.latency, self.failing, self.hanging, self.hang, self.longest = latency, failing, hanging, hang, longest
         self.counts: Counter[str] = Counter()
