@@ -1,5 +1,5 @@
 begin;
-select plan(0);
+select plan(35);
 
 grant usage on schema public to public;
 select lives_ok($$ select jobs.define('k', keep_done => '1 day') $$, 'a kind');

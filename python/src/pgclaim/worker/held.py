@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -23,6 +25,15 @@ class _Held(Job):
     settled = False
     """The handler has ended the claim itself, in a transaction of its own."""
 
+    sockets: tuple[int, ...] = ()
+    """File numbers of the connections that its transactions hold."""
+
+    def abort(self) -> None:
+        """Cut the transactions that a handler out of time keeps open: the server rolls them back."""
+        for number in self.sockets:
+            with suppress(OSError), socket.socket(fileno=os.dup(number)) as connected:
+                connected.shutdown(socket.SHUT_RDWR)
+
     def check(self) -> None:
         """Raise LostClaim if the heartbeat has found the claim lost."""
         if self.lost:
@@ -39,12 +50,15 @@ class _Held(Job):
             raise
 
     @contextmanager
-    def _unsettled_by_rollback(self) -> Iterator[None]:
+    def _using(self, conn: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> Iterator[None]:
+        before, self.sockets = self.sockets, (*self.sockets, conn.fileno())
         try:
             yield
         except BaseException:
-            self.settled = False
+            self.settled = False  # rolled back
             raise
+        finally:
+            self.sockets = before
 
 
 class HeldJob(_Held):
@@ -55,7 +69,7 @@ class HeldJob(_Held):
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """A READ COMMITTED transaction on a connection of the worker's pool, begun with jobs.fence."""
-        with self._unsettled_by_rollback(), self.pool.connection() as conn, conn.transaction():
+        with self.pool.connection() as conn, self._using(conn), conn.transaction():
             client.fence(conn, self.id, self.token)
             yield conn
 
@@ -78,10 +92,11 @@ class AsyncHeldJob(_Held):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
         """A READ COMMITTED transaction on a connection of the worker's pool, begun with jobs.fence."""
-        with self._unsettled_by_rollback():
-            async with self.pool.connection() as conn, conn.transaction():
-                await aio.fence(conn, self.id, self.token)
-                yield conn
+        async with self.pool.connection() as conn:
+            with self._using(conn):
+                async with conn.transaction():
+                    await aio.fence(conn, self.id, self.token)
+                    yield conn
 
     async def complete(self, result: Any = None, *, conn: psycopg.AsyncConnection[Any]) -> str:
         """End the job in this transaction."""

@@ -24,6 +24,8 @@ ALIVE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15000,
 }
+# The loop must not wait for a transaction that a handler keeps open.
+PATIENCE = "set local lock_timeout = '2s'"
 # Nothing is prepared: a pooler may give every transaction another session.
 SETTINGS: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
 
@@ -48,6 +50,7 @@ class Link:
             self._conn = psycopg.connect(self._dsn, **SETTINGS)
             self._conn.isolation_level = IsolationLevel.READ_COMMITTED
         with self._conn.transaction():
+            self._conn.execute(PATIENCE)
             return client.execute(self._conn, call)
 
     def close(self) -> None:

@@ -213,6 +213,7 @@ class Worker:
         self._ended.put(None)
         if cancel:
             self._cancel(run)
+            run.job.abort()
 
     def _cancel(self, run: Run) -> None:
         if run.task is not None:
