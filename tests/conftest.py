@@ -10,7 +10,12 @@ from tests.tools.database import NAMES, Cluster, Database
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pg", choices=NAMES, default=None, help="run on this server only (default: on both)")
+    parser.addoption(
+        "--pg",
+        choices=NAMES,
+        default=None,
+        help="run on this server only (default: on both)",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -34,14 +34,47 @@ class Trouble(Exception):
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.demo", description=__doc__)
     add = parser.add_argument
-    add("--episodes", type=int, default=300, help="how many episodes of the input are taken (default %(default)s)")
-    add("--dsn", help="an empty database to run in (default: a server of the demo's own, PostgreSQL 18)")
+    add(
+        "--episodes",
+        type=int,
+        default=300,
+        help="how many episodes of the input are taken (default %(default)s)",
+    )
+    add(
+        "--dsn",
+        help="an empty database to run in (default: a server of the demo's own, PostgreSQL 18)",
+    )
     add("--lease", type=float, default=3, help="seconds (default %(default)s)")
-    add("--latency", type=float, default=0.04, help="of the model, seconds (default %(default)s)")
-    add("--adding", type=float, default=10, help="seconds over which the episodes are added (default %(default)s)")
-    add("--allowance", type=float, default=10, help="seconds beyond the lease that recovery may take (default %(default)s)")
-    add("--limit", type=float, default=300, help="seconds after which the demo gives up (default %(default)s)")
-    add("--concurrency", type=int, default=4, help="jobs at one time in a replica (default %(default)s)")
+    add(
+        "--latency",
+        type=float,
+        default=0.04,
+        help="of the model, seconds (default %(default)s)",
+    )
+    add(
+        "--adding",
+        type=float,
+        default=10,
+        help="seconds over which the episodes are added (default %(default)s)",
+    )
+    add(
+        "--allowance",
+        type=float,
+        default=10,
+        help="seconds beyond the lease that recovery may take (default %(default)s)",
+    )
+    add(
+        "--limit",
+        type=float,
+        default=300,
+        help="seconds after which the demo gives up (default %(default)s)",
+    )
+    add(
+        "--concurrency",
+        type=int,
+        default=4,
+        help="jobs at one time in a replica (default %(default)s)",
+    )
     return parser.parse_args(arguments)
 
 
@@ -64,31 +97,51 @@ def connect(dsn: str) -> Any:
 
 
 class Producer(threading.Thread):
-    """Adds everything in small transactions; the last fifth not before `may_end` is set, so that there is work till then."""
+    """Adds everything in small transactions. Each later stage waits for its gate, so that there is work left to be interrupted."""
 
     def __init__(self, dsn: str, adds: list[list[Episode]], pause: float) -> None:
         super().__init__(name="producer", daemon=True)
-        self._dsn, self._adds, self._pause = dsn, adds, pause
-        self.may_end = threading.Event()
+        self._dsn, self._pause = dsn, pause
+        first, last = len(adds) * 2 // 5, len(adds) * 4 // 5
+        self._stages = [adds[:first], adds[first:last], adds[last:]]
+        self.gates = [threading.Event() for _ in self._stages]
+        self.gates[0].set()
         self.error: BaseException | None = None
+
+    @property
+    def first_messages(self) -> int:
+        """How many messages there are before the first interruption."""
+        return sum(len(episode.sets) for add in self._stages[0] for episode in add)
 
     def run(self) -> None:
         try:
             with connect(self._dsn) as conn:
-                for number, episodes in enumerate(self._adds):
-                    if number >= len(self._adds) * 0.8 - 1:
-                        self.may_end.wait()
-                    producer.add_episodes(conn, episodes)
-                    time.sleep(self._pause)
+                for gate, stage in zip(self.gates, self._stages, strict=True):
+                    gate.wait()
+                    for episodes in stage:
+                        producer.add_episodes(conn, episodes)
+                        time.sleep(self._pause)
         except BaseException as error:
             self.error = error
 
 
 class Demo:
     def __init__(
-        self, conn: psycopg.Connection[Any], model: StandIn, replicas: list[Replica], feed: Producer, board: Board, limit: float
+        self,
+        conn: psycopg.Connection[Any],
+        model: StandIn,
+        replicas: list[Replica],
+        feed: Producer,
+        board: Board,
+        limit: float,
     ) -> None:
-        self.conn, self.model, self.replicas, self.feed, self.board = conn, model, replicas, feed, board
+        self.conn, self.model, self.replicas, self.feed, self.board = (
+            conn,
+            model,
+            replicas,
+            feed,
+            board,
+        )
         self._end = time.monotonic() + limit
 
     def value(self, statement: str, *arguments: Any) -> Any:
@@ -114,14 +167,18 @@ class Demo:
     def ingested(self) -> int:
         return int(self.value("select count(*) from semantic_message where ingested_at is not null"))
 
-    def caught(self) -> tuple[Replica, list[Round]]:
+    def caught(self, stage: int) -> tuple[Replica, list[Round]]:
         """Hold all answers until a replica is in the middle of a round; the one with most of them, and its rounds."""
         self.model.hold()
+        self.feed.gates[stage].set()
 
         def found() -> tuple[Replica, list[Round]] | None:
             waiting = [round_ for round_ in self.model.waiting() if self.held(round_)]
             rounds = {replica.name: [round_ for round_ in waiting if round_.worker == replica.name] for replica in self.replicas}
-            most = max((r for r in self.replicas if r.state == "working"), key=lambda r: len(rounds[r.name]))
+            most = max(
+                (r for r in self.replicas if r.state == "working"),
+                key=lambda r: len(rounds[r.name]),
+            )
             return (most, rounds[most.name]) if rounds[most.name] else None
 
         try:
@@ -147,7 +204,7 @@ class Demo:
     def kill_one(self) -> None:
         orphans = 0
         while not orphans:
-            replica, rounds = self.caught()
+            replica, rounds = self.caught(1)
             try:
                 # It stands still while its claims are written down, so that they are the ones it dies with.
                 replica.pause()
@@ -160,7 +217,10 @@ class Demo:
                     ).rowcount
                 if orphans:
                     replica.kill()
-                    self.conn.execute("insert into demo.killed (worker, killed_at) values (%s, jobs.clock())", [replica.name])
+                    self.conn.execute(
+                        "insert into demo.killed (worker, killed_at) values (%s, jobs.clock())",
+                        [replica.name],
+                    )
                 else:
                     replica.go_on()
             finally:
@@ -186,32 +246,49 @@ class Demo:
             time.sleep(0.01)
 
     def let_one_oversleep(self) -> None:
-        self.feed.may_end.set()
-        replica, rounds = self.caught()
+        replica, rounds = self.caught(2)
         try:
             self.stop_outside_of_transactions(replica)
             self.model.spare(rounds)
         finally:
             self.model.let_go()
         self.board.event(f"SIGSTOP: {replica.name} falls asleep in the middle of {len(rounds)} rounds")
-        self.wait(lambda: not any(self.held(round_) for round_ in rounds), "the end of the sleeper's leases")
-        self.wait(lambda: any(self.passed_on(round_) for round_ in rounds), "the sleeper's sets to be taken by others")
+        self.wait(
+            lambda: not any(self.held(round_) for round_ in rounds),
+            "the end of the sleeper's leases",
+        )
+        self.wait(
+            lambda: any(self.passed_on(round_) for round_ in rounds),
+            "the sleeper's sets to be taken by others",
+        )
         replica.go_on()
         self.board.event(f"SIGCONT: {replica.name} wakes up after its leases have ended, and will try to write")
-        self.wait(lambda: self.value("select count(*) from refused_write where worker = %s", replica.name), "its late results")
+        self.wait(
+            lambda: self.value("select count(*) from refused_write where worker = %s", replica.name),
+            "its late results",
+        )
 
     def passed_on(self, round_: Round) -> bool:
         """Has the set been claimed again?"""
-        return bool(self.value("select exists (select from attempt where set_id = %s and epoch > %s)", round_.set_id, round_.epoch))
+        return bool(
+            self.value(
+                "select exists (select from attempt where set_id = %s and epoch > %s)",
+                round_.set_id,
+                round_.epoch,
+            )
+        )
 
     def finished(self) -> bool:
         return not self.feed.is_alive() and not self.value("select (select count(*) from jobs.job) + (select count(*) from jobs.trigger)")
 
-    def run(self, messages: int) -> None:
-        self.wait(lambda: all(replica.backends(self.conn) for replica in self.replicas), "the replicas to start")
+    def run(self) -> None:
+        self.wait(
+            lambda: all(replica.backends(self.conn) for replica in self.replicas),
+            "the replicas to start",
+        )
         self.board.event(f"{len(self.replicas)} replicas are up")
         self.feed.start()
-        self.wait(lambda: self.ingested() >= messages * 0.2, "a fifth of the messages")
+        self.wait(lambda: self.ingested() >= self.feed.first_messages / 2, "the first messages")
         self.kill_one()
         self.wait(self.orphans_are_taken, "the orphaned sets to be taken by others")
         self.board.event("what it held is taken by others")
@@ -226,9 +303,18 @@ def report(console: Console, results: list[checks.Result]) -> bool:
     for result in results:
         console.print()
         for line in result.check.sql.splitlines():
-            console.print(f"    {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                f"    {line}",
+                style="dim",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
         word, style = ("ok  ", "green") if result.holds else ("FAIL", "bold red")
-        text = Text.assemble((word, style), f"  {result.check.name}: {result.check.promise}\n      {result.detail}")
+        text = Text.assemble(
+            (word, style),
+            f"  {result.check.name}: {result.check.promise}\n      {result.detail}",
+        )
         console.print(text, highlight=False, soft_wrap=True)
     good = all(result.holds for result in results)
     console.print()
@@ -246,10 +332,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         everything = corpus.load(os.environ.get("INPUT") or None, say)
+        episodes = corpus.part(everything, chosen.episodes)
+        adds = corpus.adds(episodes)
     except corpus.BadInput as error:
         say(str(error))
         return 2
-    episodes = corpus.part(everything, chosen.episodes)
     sets = {set_id for episode in episodes for set_id in episode.sets}
     messages = 3 * len(episodes)
     say(
@@ -275,12 +362,11 @@ def main(arguments: list[str] | None = None) -> int:
         say("schema jobs is installed; 5 % of the model's calls will fail, 1 % hang")
         say(f"a call takes some {model.latency * 1000:.0f} ms, a hanging one {model.hang:g} s; the lease is {chosen.lease:g} s")
         replicas += [Replica(f"replica-{n}", dsn, model.url, concurrency=chosen.concurrency) for n in (1, 2, 3)]
-        adds = corpus.adds(episodes)
         feed = Producer(dsn, adds, chosen.adding / len(adds))
         trouble = None
         with Board(console, messages, replicas) as board:
             try:
-                Demo(conn, model, replicas, feed, board, chosen.limit).run(messages)
+                Demo(conn, model, replicas, feed, board, chosen.limit).run()
             except Trouble as error:
                 trouble = error
             board.show(conn)

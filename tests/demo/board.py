@@ -36,7 +36,12 @@ class Board:
             self._live.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._live:
             self._live.__exit__(kind, error, trace)
 
@@ -66,10 +71,24 @@ class Board:
     def _table(self, row: tuple[Any, ...]) -> Group:
         due, scheduled, running, failed, oldest, done, refused = row
         table = Table(title=f"semantic ingestion, {time.monotonic() - self._started:.0f} s")
-        for name in ("due", "scheduled", "running", "done (messages)", "failed", "refused late writes", "oldest due"):
+        for name in (
+            "due",
+            "scheduled",
+            "running",
+            "done (messages)",
+            "failed",
+            "refused late writes",
+            "oldest due",
+        ):
             table.add_column(name, justify="right", min_width=7)
         numbers = [str(value) for value in (due, scheduled, running)]
-        table.add_row(*numbers, f"{done}/{self._messages}", str(failed), str(refused), f"{oldest:.1f} s")
+        table.add_row(
+            *numbers,
+            f"{done}/{self._messages}",
+            str(failed),
+            str(refused),
+            f"{oldest:.1f} s",
+        )
         colours = {"working": "green", "paused": "yellow", "killed": "red"}
         states = Text("  ").join(Text(f"{r.name} {r.state}", colours[r.state]) for r in self._replicas)
         return Group(table, states, *map(Text, self._events))

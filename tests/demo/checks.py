@@ -169,5 +169,11 @@ def examine(conn: psycopg.Connection[Any]) -> list[Result]:
     results = []
     for each in CHECKS:
         row = conn.execute(each.sql.encode()).fetchone()
-        results.append(Result(each, row is not None and row[0] is True, str(row[1]) if row else "no answer"))
+        results.append(
+            Result(
+                each,
+                row is not None and row[0] is True,
+                str(row[1]) if row else "no answer",
+            )
+        )
     return results

@@ -32,7 +32,16 @@ def of_corpus(say: Callable[[str], None]) -> Iterable[Episode]:
     """A category of a language is a session, an utterance an episode; speakers alternate."""
     if not (importlib.util.find_spec("chatterbot_corpus") and importlib.util.find_spec("yaml")):
         say("installing chatterbot-corpus (conversations in some thirty languages)")
-        pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", str(REQUIREMENTS)]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "-r",
+            str(REQUIREMENTS),
+        ]
         subprocess.run(pip, check=True)
         importlib.invalidate_caches()
     import yaml
@@ -41,12 +50,20 @@ def of_corpus(say: Callable[[str], None]) -> Iterable[Episode]:
     if spec is None or not spec.submodule_search_locations:
         raise BadInput("the package chatterbot-corpus could not be installed")
     for path in sorted(Path(spec.submodule_search_locations[0]).glob("data/*/*.yml")):
-        content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = yaml.load(
+            path.read_text(encoding="utf-8"),
+            getattr(yaml, "CSafeLoader", yaml.SafeLoader),
+        )
         language, position = path.parent.name, 0
         for dialogue in content.get("conversations") or []:
             for turn, utterance in enumerate(dialogue if isinstance(dialogue, list) else [dialogue]):
                 position += 1
-                yield Episode(f"{language}/{path.stem}", position, f"{language} {'AB'[turn % 2]}", str(utterance))
+                yield Episode(
+                    f"{language}/{path.stem}",
+                    position,
+                    f"{language} {'AB'[turn % 2]}",
+                    str(utterance),
+                )
 
 
 def of_file(path: Path) -> Iterable[Episode]:
@@ -73,7 +90,12 @@ def of_line(value: Any) -> Episode:
     if not isinstance(value, dict):
         raise TypeError("not an object")
     at = value.get("at")
-    texts = [str(value["session"]), str(value["speaker"]), str(value["text"]), "" if at is None else str(at)]
+    texts = [
+        str(value["session"]),
+        str(value["speaker"]),
+        str(value["text"]),
+        "" if at is None else str(at),
+    ]
     for text in texts:
         if "\0" in text:
             raise ValueError("a text with a NUL character, which PostgreSQL cannot store")
@@ -89,8 +111,15 @@ def part(episodes: list[Episode], most: int) -> list[Episode]:
     return taken[:most]
 
 
-def adds(episodes: list[Episode], size: int = 5) -> list[list[Episode]]:
-    """What is added together: up to `size` episodes of one session, the sessions taking turns."""
+FEWEST = 5
+"""Episodes: with fewer there is no middle to kill a replica in."""
+
+
+def adds(episodes: list[Episode]) -> list[list[Episode]]:
+    """What is added together: up to five episodes of one session, the sessions taking turns. At least five adds."""
+    if len(episodes) < FEWEST:
+        raise BadInput(f"{len(episodes)} episodes are too few for the demo: it takes {FEWEST}")
+    size = min(5, len(episodes) // FEWEST)
     chunks: list[tuple[int, list[Episode]]] = []
     for _, group in groupby(episodes, key=lambda episode: episode.session):
         session = list(group)

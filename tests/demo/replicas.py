@@ -24,9 +24,27 @@ class Replica:
         self._log: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115
         clean = {key: text for key, text in os.environ.items() if not key.startswith("PG") and key != "DATABASE_URL"}
         no_proxy = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-        options = ["--dsn", dsn, "--name", name, "--concurrency", str(concurrency), "--poll", "0.2", "--grace", "5"]
+        options = [
+            "--dsn",
+            dsn,
+            "--name",
+            name,
+            "--concurrency",
+            str(concurrency),
+            "--poll",
+            "0.2",
+            "--grace",
+            "5",
+        ]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pgclaim", "work", "tests.service.ingest:registry", *options],
+            [
+                sys.executable,
+                "-m",
+                "pgclaim",
+                "work",
+                "tests.service.ingest:registry",
+                *options,
+            ],
             cwd=ROOT,
             env=clean | no_proxy | {"LLM_URL": llm_url},
             stdout=self._log,
@@ -71,7 +89,12 @@ class Replicas(list[Replica]):
     def __enter__(self) -> Replicas:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for replica in self:
             if replica.process.poll() is None:
                 if replica.state == "paused":

@@ -21,30 +21,77 @@ from tests.service.standin import StandIn
 from tests.tools.database import OPTIONS, ROOT
 
 LONG = "word " * 40
-EPISODES = [Episode("blue/1", n, "Ann" if n % 2 else "Bob", LONG if n == 3 else f"sentence {n} of שלום 你好", None) for n in range(1, 13)]
+EPISODES = [
+    Episode(
+        "blue/1",
+        n,
+        "Ann" if n % 2 else "Bob",
+        LONG if n == 3 else f"sentence {n} of שלום 你好",
+        None,
+    )
+    for n in range(1, 13)
+]
 NAMES = [check.name for check in checks.CHECKS]
 
 
 def demo(db, *options, **environment):
     # INPUT is the caller's, not the test's.
     env = {name: text for name, text in os.environ.items() if name != "INPUT"} | environment
-    command = [sys.executable, "-m", "tests.demo", "--dsn", db.dsn, "--lease", "2", "--allowance", "120", "--limit", "240", *options]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.demo",
+        "--dsn",
+        db.dsn,
+        "--lease",
+        "2",
+        "--allowance",
+        "120",
+        "--limit",
+        "240",
+        *options,
+    ]
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def jsonl(path, episodes):
-    path.write_text("".join(json.dumps(vars(episode)) + "\n" for episode in episodes), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(vars(episode)) + "\n" for episode in episodes),
+        encoding="utf-8",
+    )
     return str(path)
 
 
 def test_the_demo_ends_well(empty_db, tmp_path):
     episodes = [
-        Episode(f"{name}/{part}", n, f"{name} {n % 2}", LONG if n == 4 else f"{name} says {n} {'é' * n}")
+        Episode(
+            f"{name}/{part}",
+            n,
+            f"{name} {n % 2}",
+            LONG if n == 4 else f"{name} says {n} {'é' * n}",
+        )
         for name in ("red", "green", "blue", "white")
         for part in (1, 2)
         for n in range(1, 7)
     ]
-    done = demo(empty_db, "--episodes", "80", "--latency", "0.02", "--adding", "2", INPUT=jsonl(tmp_path / "chats.jsonl", episodes))
+    done = demo(
+        empty_db,
+        "--episodes",
+        "80",
+        "--latency",
+        "0.02",
+        "--adding",
+        "2",
+        INPUT=jsonl(tmp_path / "chats.jsonl", episodes),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all {len(NAMES)} checks hold" in done.stdout
     assert "48 of the input's 48 episodes" in done.stdout
@@ -79,14 +126,16 @@ def world(db, monkeypatch):
         producer.install(conn, lease=30)
         conn.execute(files("tests.demo").joinpath("schema.sql").read_bytes())
         conn.execute(
-            "insert into demo.run (episodes, lease, allowance, longest) values (%s, '30 s', '10 s', %s)", [len(EPISODES), model.longest]
+            "insert into demo.run (episodes, lease, allowance, longest) values (%s, '30 s', '10 s', %s)",
+            [len(EPISODES), model.longest],
         )
         for episode in EPISODES:
             producer.add_episodes(conn, [episode])
         db.advance(1)
         (killed,) = client.claim(conn, [KIND], worker="killed")
         conn.execute(
-            "insert into demo.orphan values ('killed', %s, %s, %s, %s)", [killed.key, killed.token, killed.epoch, killed.claimed_until]
+            "insert into demo.orphan values ('killed', %s, %s, %s, %s)",
+            [killed.key, killed.token, killed.epoch, killed.claimed_until],
         )
         conn.execute("insert into demo.killed values ('killed', jobs.clock())")
         (late,) = client.claim(conn, [KIND], worker="late")
@@ -109,30 +158,57 @@ def work(db):
 
 
 FAULTS = [
-    ("ingested", "update semantic_message set ingested_at = null where ctid = (select min(ctid) from semantic_message)"),
-    ("ingested", "delete from semantic_message where ctid = (select min(ctid) from semantic_message)"),
+    (
+        "ingested",
+        "update semantic_message set ingested_at = null where ctid = (select min(ctid) from semantic_message)",
+    ),
+    (
+        "ingested",
+        "delete from semantic_message where ctid = (select min(ctid) from semantic_message)",
+    ),
     ("ingested", "update demo.run set episodes = episodes + 1"),
     ("once", "delete from feature where id = (select min(id) from feature)"),
     (
         "once",
         "insert into feature (set_id, episode_id, digest, words, token) select set_id, episode_id, digest, 1, token from feature limit 1",
     ),
-    ("once", "update feature set digest = md5('something else') where id = (select min(id) from feature)"),
-    ("once", "update feature set set_id = 'nowhere' where id = (select min(id) from feature)"),
+    (
+        "once",
+        "update feature set digest = md5('something else') where id = (select min(id) from feature)",
+    ),
+    (
+        "once",
+        "update feature set set_id = 'nowhere' where id = (select min(id) from feature)",
+    ),
     ("once", "update semantic_message set skipped = null where skipped is not null"),
     ("once", "update semantic_message set skipped = 'no' where skipped is null"),
-    ("fenced", "update feature set token = gen_random_uuid() where id = (select min(id) from feature)"),
-    ("fenced", "delete from fenced_write where ctid = (select min(ctid) from fenced_write)"),
-    ("fenced", "insert into fenced_write select * from fenced_write where messages > 0 limit 1"),
+    (
+        "fenced",
+        "update feature set token = gen_random_uuid() where id = (select min(id) from feature)",
+    ),
+    (
+        "fenced",
+        "delete from fenced_write where ctid = (select min(ctid) from fenced_write)",
+    ),
+    (
+        "fenced",
+        "insert into fenced_write select * from fenced_write where messages > 0 limit 1",
+    ),
     (
         "fenced",
         "insert into fenced_write select set_id, token, epoch, worker, 0, claimed_at, written_at from fenced_write limit 1",
     ),
-    ("alone", "update fenced_write set claimed_at = claimed_at - interval '1 day' where set_id = 'organisation'"),
+    (
+        "alone",
+        "update fenced_write set claimed_at = claimed_at - interval '1 day' where set_id = 'organisation'",
+    ),
     ("alone", "update fenced_write set epoch = 1 where set_id = 'organisation'"),
     ("alone", "update fenced_write set written_at = claimed_at - interval '1 ms'"),
     ("late", "delete from refused_write"),
-    ("late", "update refused_write set token = (select token from fenced_write limit 1)"),
+    (
+        "late",
+        "update refused_write set token = (select token from fenced_write limit 1)",
+    ),
     ("late", "update refused_write set token = (select token from feature limit 1)"),
     (
         "failed",
@@ -140,11 +216,17 @@ FAULTS = [
         " values ('semantic.ingest', 'failed', now(), now(), now(), 'an error')",
     ),
     ("empty", "select jobs.enqueue('semantic.ingest', 'organisation')"),
-    ("empty", "insert into jobs.trigger (kind, key, run_after, on_conflict, created_at) values ('k', 'a', now(), 'keep', now())"),
+    (
+        "empty",
+        "insert into jobs.trigger (kind, key, run_after, on_conflict, created_at) values ('k', 'a', now(), 'keep', now())",
+    ),
     ("recovery", "delete from demo.orphan"),
     ("recovery", "delete from attempt where set_id = (select set_id from demo.orphan)"),
     ("recovery", "update attempt set worker = 'killed'"),
-    ("recovery", "update demo.orphan set claimed_until = claimed_until + interval '1 day'"),
+    (
+        "recovery",
+        "update demo.orphan set claimed_until = claimed_until + interval '1 day'",
+    ),
     ("recovery", "update demo.killed set killed_at = killed_at - interval '1 day'"),
     ("recovery", "update demo.run set allowance = '0 s', lease = '1 s'"),
     ("calls", "update demo.run set llm_calls = llm_calls + 1000"),
@@ -185,7 +267,10 @@ def test_a_bad_line_is_named(tmp_path):
         ('{"session": "a"}', "KeyError"),
         ("[1]", "not an episode"),
         ('{"session": "a", "position": 1, "speaker": "s", "text": "\\u0000"}', "NUL"),
-        ('{"session": "a", "position": 1, "speaker": "s", "text": "\\ud800"}', "surrogates"),
+        (
+            '{"session": "a", "position": 1, "speaker": "s", "text": "\\ud800"}',
+            "surrogates",
+        ),
         (good, "as in line 1"),
     ):
         path.write_text(f"{good}\n{bad}\n")
@@ -209,6 +294,9 @@ def test_the_part_is_spread_over_the_conversations():
     assert {sum(e.session.startswith(name) for e in taken) for name in "abcde"} == {50}
     assert len(corpus.part(episodes, 30)) == 30
     assert corpus.part(episodes[:7], 30) == episodes[:7]
+    assert len(corpus.adds(episodes[:5])) == 5
+    with pytest.raises(corpus.BadInput, match="4 episodes are too few"):
+        corpus.adds(episodes[:4])
     added = corpus.adds(taken)
     assert sorted((e.session, e.position) for add in added for e in add) == [(e.session, e.position) for e in taken]
     assert max(map(len, added)) == 5

@@ -42,7 +42,9 @@ def rows(conn: Any, sql: str, *args: Any) -> list[Any]:
 def effects(db: Any) -> Any:
     """A connection, and the table `effect(job, what)` that handlers write."""
     conn = db.connect()
-    conn.execute("create table effect (id bigint generated always as identity, job bigint, what text)")
+    conn.execute(
+        "create table effect (id bigint generated always as identity, job bigint, what text)"
+    )
     conn.execute("create table gate (name text primary key)")
     return conn
 
@@ -71,7 +73,11 @@ def working(registry: Registry, dsn: str, **options: Any) -> Iterator[Worker]:
 
 
 def environment() -> dict[str, str]:
-    return {key: text for key, text in os.environ.items() if not key.startswith("PG") and key != "DATABASE_URL"}
+    return {
+        key: text
+        for key, text in os.environ.items()
+        if not key.startswith("PG") and key != "DATABASE_URL"
+    }
 
 
 def cli(*args: str, **extra: str) -> subprocess.CompletedProcess[str]:
@@ -91,8 +97,21 @@ class WorkerProcess:
 
     def __init__(self, db: Any, *options: str) -> None:
         env = environment() | {"APP_DSN": db.dsn, "PYTHONPATH": str(HERE)}
-        command = [sys.executable, "-m", "pgclaim", "work", "app:registry", "--dsn", db.dsn, "--poll", "0.05", *options]
-        self._process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            "pgclaim",
+            "work",
+            "app:registry",
+            "--dsn",
+            db.dsn,
+            "--poll",
+            "0.05",
+            *options,
+        ]
+        self._process = subprocess.Popen(
+            command, env=env, stderr=subprocess.PIPE, text=True
+        )
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

@@ -63,7 +63,11 @@ def waiting(conn: psycopg.Connection[Any], set_id: str, limit: int = ROUND) -> l
 def read(job: HeldJob, episode: int, text: str) -> Read:
     """Ask the model. A message it can never read is skipped; any other error fails the attempt, which is tried again."""
     try:
-        return episode, llm.understand(str(job.key), episode, text, worker=job.worker, epoch=job.epoch), None
+        return (
+            episode,
+            llm.understand(str(job.key), episode, text, worker=job.worker, epoch=job.epoch),
+            None,
+        )
     except llm.TooLong as error:
         return episode, None, f"too long: {error}"
 

@@ -23,8 +23,19 @@ class Feature:
 
 def understand(set_id: str, episode: int, text: str, *, worker: str | None, epoch: int) -> Feature:
     """Turn a message into a feature. TooLong is for good; any other error may pass."""
-    body = {"set": set_id, "episode": episode, "text": text, "worker": worker, "epoch": epoch}
-    request = urllib.request.Request(os.environ["LLM_URL"], json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST")
+    body = {
+        "set": set_id,
+        "episode": episode,
+        "text": text,
+        "worker": worker,
+        "epoch": epoch,
+    }
+    request = urllib.request.Request(
+        os.environ["LLM_URL"],
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+        method="POST",
+    )
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
             answer = json.load(response)

@@ -26,7 +26,11 @@ class Episode:
     @property
     def sets(self) -> tuple[str, str, str]:
         """The sets that this episode is a message of."""
-        return (f"conversation/{self.session.split('/')[0]}", f"speaker/{self.speaker}", "organisation")
+        return (
+            f"conversation/{self.session.split('/')[0]}",
+            f"speaker/{self.speaker}",
+            "organisation",
+        )
 
 
 def install(conn: psycopg.Connection[Any], *, lease: float) -> None:
@@ -43,13 +47,25 @@ def add_episodes(conn: psycopg.Connection[Any], episodes: Sequence[Episode]) -> 
     """
     with conn.transaction():
         for episode in episodes:
-            conn.execute("insert into session (id) values (%s) on conflict do nothing", [episode.session])
+            conn.execute(
+                "insert into session (id) values (%s) on conflict do nothing",
+                [episode.session],
+            )
             row = conn.execute(
                 "insert into episode (session_id, position, speaker, text, said_at) values (%s, %s, %s, %s, %s) returning id",
-                [episode.session, episode.position, episode.speaker, episode.text, episode.at],
+                [
+                    episode.session,
+                    episode.position,
+                    episode.speaker,
+                    episode.text,
+                    episode.at,
+                ],
             ).fetchone()
             assert row is not None
             for set_id in episode.sets:
-                conn.execute("insert into semantic_message (set_id, episode_id) values (%s, %s)", [set_id, row[0]])
+                conn.execute(
+                    "insert into semantic_message (set_id, episode_id) values (%s, %s)",
+                    [set_id, row[0]],
+                )
         for set_id in sorted({set_id for episode in episodes for set_id in episode.sets}):
             client.enqueue(conn, KIND, set_id, delay=DEBOUNCE, on_conflict="earliest")

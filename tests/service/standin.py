@@ -27,9 +27,21 @@ class StandIn:
     """Runs from `with` to its end; `url` is where the service sends its calls."""
 
     def __init__(
-        self, *, latency: float = 0.04, failing: float = 0.05, hanging: float = 0.01, hang: float = 5.0, longest: int = 150
+        self,
+        *,
+        latency: float = 0.04,
+        failing: float = 0.05,
+        hanging: float = 0.01,
+        hang: float = 5.0,
+        longest: int = 150,
     ) -> None:
-        self.latency, self.failing, self.hanging, self.hang, self.longest = latency, failing, hanging, hang, longest
+        self.latency, self.failing, self.hanging, self.hang, self.longest = (
+            latency,
+            failing,
+            hanging,
+            hang,
+            longest,
+        )
         self.counts: Counter[str] = Counter()
         """calls, answered, failed, hung, refused (too long)."""
         self._asked: Counter[tuple[str, int]] = Counter()
@@ -124,7 +136,10 @@ class StandIn:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, self.hang)
         self._count("answered")
-        return 200, {"digest": hashlib.md5(text.encode()).hexdigest(), "words": len(text.split())}
+        return 200, {
+            "digest": hashlib.md5(text.encode()).hexdigest(),
+            "words": len(text.split()),
+        }
 
     def _count(self, what: str) -> None:
         with self._changed:

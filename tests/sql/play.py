@@ -18,7 +18,14 @@ from tests.tools.database import Database
 LIMIT = 60.0
 IMPATIENT = "-c lock_timeout=5s -c statement_timeout=60s"
 PATIENT = "-c lock_timeout=0 -c statement_timeout=120s"
-ARRAYS = {"ids": "bigint[]", "tokens": "uuid[]", "kinds": "text[]", "keys": "text[]", "payloads": "jsonb[]", "run_after": "timestamptz[]"}
+ARRAYS = {
+    "ids": "bigint[]",
+    "tokens": "uuid[]",
+    "kinds": "text[]",
+    "keys": "text[]",
+    "payloads": "jsonb[]",
+    "run_after": "timestamptz[]",
+}
 
 
 def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
@@ -33,7 +40,9 @@ def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
 
 
 @contextmanager
-def refused(sqlstate: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
+def refused(
+    sqlstate: str, match: str | None = None
+) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
     """The block must raise an error of this SQLSTATE."""
     with pytest.raises(psycopg.Error, match=match) as caught:
         yield caught
@@ -51,8 +60,14 @@ class Pending:
         """Return when the statement waits for a lock of another session; fail if it answers instead."""
 
         def blocked() -> bool:
-            assert not self.future.done(), f"did not wait but answered: {self.future}, {self.future.result()}"
-            return bool(self.session.db.query("select cardinality(pg_blocking_pids(%s)) > 0", (self.session.pid,))[0][0])
+            assert not self.future.done(), (
+                f"did not wait but answered: {self.future}, {self.future.result()}"
+            )
+            return bool(
+                self.session.db.query(
+                    "select cardinality(pg_blocking_pids(%s)) > 0", (self.session.pid,)
+                )[0][0]
+            )
 
         wait_for(blocked, "waiting for a lock")
         return self
@@ -64,11 +79,20 @@ class Pending:
 class Session:
     """A connection with a thread of its own. It waits at most 5 s for a lock, unless it is patient."""
 
-    def __init__(self, db: Database, *, patient: bool = False, user: str | None = None, **settings: str) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        patient: bool = False,
+        user: str | None = None,
+        **settings: str,
+    ) -> None:
         self.db = db
         login = {} if user is None else {"user": user}
         self.connection: psycopg.Connection[Any] = db.connect(
-            options=PATIENT if patient else IMPATIENT, row_factory=namedtuple_row, **login
+            options=PATIENT if patient else IMPATIENT,
+            row_factory=namedtuple_row,
+            **login,
         )
         self.pid = self.connection.info.backend_pid
         self._thread = ThreadPoolExecutor(max_workers=1)
@@ -110,7 +134,14 @@ class Session:
     def die(self) -> None:
         """The server ends this session, as it does when its client is gone."""
         self.db.query("select pg_terminate_backend(%s)", (self.pid,))
-        wait_for(lambda: not self.db.query("select from pg_stat_activity where pid = %s", (self.pid,)), "the end of a session")
+        wait_for(
+            lambda: (
+                not self.db.query(
+                    "select from pg_stat_activity where pid = %s", (self.pid,)
+                )
+            ),
+            "the end of a session",
+        )
         self.close()
 
     def close(self) -> None:
@@ -124,8 +155,15 @@ class Session:
     def starting(self, function: str, **named: Any) -> Pending:
         marks = []
         for name, value in named.items():
-            marks.append(f"{name} => %s::{ARRAYS[name]}" if isinstance(value, list) else f"{name} => %s")
-        values = [Jsonb(value) if isinstance(value, dict) else value for value in named.values()]
+            marks.append(
+                f"{name} => %s::{ARRAYS[name]}"
+                if isinstance(value, list)
+                else f"{name} => %s"
+            )
+        values = [
+            Jsonb(value) if isinstance(value, dict) else value
+            for value in named.values()
+        ]
         return self.start(f"select * from jobs.{function}({', '.join(marks)})", *values)
 
     def call(self, function: str, **named: Any) -> list[Any]:
@@ -169,7 +207,11 @@ class Session:
         return self.one("holds", id=job.id, token=job.claimed_by)[0]
 
     def complete_many(self, jobs: Sequence[Any]) -> list[Any]:
-        return self.call("complete_many", ids=[job.id for job in jobs], tokens=[job.claimed_by for job in jobs])
+        return self.call(
+            "complete_many",
+            ids=[job.id for job in jobs],
+            tokens=[job.claimed_by for job in jobs],
+        )
 
     def row(self, job: Any) -> str | None:
         """The job's whole row as text, None if it is gone."""

@@ -23,7 +23,10 @@ def test_no_claim_sees_neither_the_trigger_nor_the_rows(db, session, on_conflict
     worker.enqueue("k", "a")
     producer.begin()
     producer.run("insert into item values (1)")
-    assert producer.enqueue("k", "a", on_conflict=on_conflict).outcome in ("reset", "kept")
+    assert producer.enqueue("k", "a", on_conflict=on_conflict).outcome in (
+        "reset",
+        "kept",
+    )
     assert worker.claim() == []
     assert worker.call("claim_key", kind="k", key="a") == []
     worker.begin()
@@ -42,7 +45,12 @@ def test_a_bulk_that_changes_nothing_holds_its_jobs_too(db, session, on_conflict
     for key in ("a", "b"):
         worker.enqueue("k", key)
     producer.begin()
-    assert producer.one("enqueue_many", kind="k", keys=["b", "a"], on_conflict=on_conflict)[0] == 2
+    assert (
+        producer.one(
+            "enqueue_many", kind="k", keys=["b", "a"], on_conflict=on_conflict
+        )[0]
+        == 2
+    )
     assert worker.claim(batch=5) == []
     producer.commit()
     assert len(worker.claim(batch=5)) == 2
@@ -77,9 +85,13 @@ def test_a_second_producer_whose_rows_come_late_gets_a_run_of_its_own(db, sessio
     assert worker.claim() == []
 
 
-@pytest.mark.parametrize(("end_first", "end_second"), itertools.product(["commit", "rollback"], repeat=2))
+@pytest.mark.parametrize(
+    ("end_first", "end_second"), list(itertools.product(["commit", "rollback"], repeat=2))
+)
 @pytest.mark.parametrize("order", ["first first", "second first"])
-def test_two_transactions_enqueue_one_key_and_end_in_any_way(db, session, end_first, end_second, order):
+def test_two_transactions_enqueue_one_key_and_end_in_any_way(
+    db, session, end_first, end_second, order
+):
     """
     C06
     first                  second
@@ -97,7 +109,13 @@ def test_two_transactions_enqueue_one_key_and_end_in_any_way(db, session, end_fi
         getattr(who, end)()
     db.advance(1)
     ran = run_all(db, worker)
-    expected = ["second"] if end_second == "commit" else ["first"] if end_first == "commit" else []
+    expected = (
+        ["second"]
+        if end_second == "commit"
+        else ["first"]
+        if end_first == "commit"
+        else []
+    )
     assert [job.payload["by"] for job in ran] == expected
     assert worker.jobs("k") == []
     assert worker.run("select from jobs.trigger") == []
@@ -133,9 +151,17 @@ def test_a_producer_waits_for_no_other_producer(db, session, one, other, end):
     db.advance(1)
     ran = run_all(db, worker)
     wanted = ([one] if end == "commit" else []) + [other]
-    keys = sorted({w["key"] for w in wanted if w.get("key")}) + [None for w in wanted if not w.get("key")]
+    keys = sorted({w["key"] for w in wanted if w.get("key")}) + [
+        None for w in wanted if not w.get("key")
+    ]
     for kind in ("new", "new bulk"):
-        assert sorted((job.key for job in ran if job.kind == kind), key=lambda k: (k is None, k)) == keys
+        assert (
+            sorted(
+                (job.key for job in ran if job.kind == kind),
+                key=lambda k: (k is None, k),
+            )
+            == keys
+        )
 
 
 def test_a_producer_does_not_wait_for_a_kind_that_is_being_defined(db, session):
@@ -151,7 +177,18 @@ def test_a_producer_does_not_wait_for_a_kind_that_is_being_defined(db, session):
     operator.commit()
 
 
-OPEN = ["claim", "claim_key", "claim_tx", "complete", "done", "complete_many", "complete_tx", "fail", "fail_final", "fail_tx"] + [
+OPEN = [
+    "claim",
+    "claim_key",
+    "claim_tx",
+    "complete",
+    "done",
+    "complete_many",
+    "complete_tx",
+    "fail",
+    "fail_final",
+    "fail_tx",
+] + [
     "release",
     "release_tx",
     "extend",
@@ -183,7 +220,17 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
             operator.call("define", kind=kind, keep_done="1 hour")
         operator.enqueue(kind, "a", payload={"n": 1})
         job = None
-        if verb not in ("claim", "claim_key", "claim_tx", "complete_tx", "fail_tx", "release_tx", "cancel_pending", "enqueue", "enqueue_many"):
+        if verb not in (
+            "claim",
+            "claim_key",
+            "claim_tx",
+            "complete_tx",
+            "fail_tx",
+            "release_tx",
+            "cancel_pending",
+            "enqueue",
+            "enqueue_many",
+        ):
             job = worker.take(kind)
         if verb == "retry":
             worker.fail(job, final=True)
@@ -191,7 +238,9 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
             db.advance(61)
         worker.begin()
         if verb in ("claim", "claim_tx", "complete_tx", "fail_tx", "release_tx"):
-            (job,) = worker.call("claim" if verb == "claim" else "claim_tx", kinds=[kind])
+            (job,) = worker.call(
+                "claim" if verb == "claim" else "claim_tx", kinds=[kind]
+            )
         elif verb == "claim_key":
             worker.one("claim_key", kind=kind, key="a")
         elif verb in ("cancel", "cancel_pending"):
@@ -218,18 +267,31 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
             worker.extend(job)
         elif verb == "fence":
             worker.fence(job)
-        assert producer.enqueue(kind, "a", payload={"n": 2}).outcome in ("queued", "retriggered", "inserted")
+        assert producer.enqueue(kind, "a", payload={"n": 2}).outcome in (
+            "queued",
+            "retriggered",
+            "inserted",
+        )
         bulk = "insert into bulk_payload values (1)"
-        assert bulk and producer.value(
-            "select jobs.enqueue_many(%s, array['a', 'b'], array[jsonb_build_object('n', 3), jsonb_build_object('n', 3)])", kind
-        ) == 2
+        assert (
+            bulk
+            and producer.value(
+                "select jobs.enqueue_many(%s, array['a', 'b'], array[jsonb_build_object('n', 3), jsonb_build_object('n', 3)])",
+                kind,
+            )
+            == 2
+        )
         getattr(worker, end)()
         worker.close()
         db.advance(1)
         ran = run_all(db, operator, kind)
         assert [job.payload["n"] for job in ran if job.key == "a"][-1] == 3
         assert [job.payload["n"] for job in ran if job.key == "b"] == [3]
-        assert [job.state for job in operator.jobs(kind) if job.state in ("pending", "running")] == []
+        assert [
+            job.state
+            for job in operator.jobs(kind)
+            if job.state in ("pending", "running")
+        ] == []
         assert operator.run("select from jobs.trigger") == []
 
 

@@ -6,7 +6,18 @@ import pytest
 
 from tests.sql.play import run_all
 
-ENDS = ["complete", "done", "complete_many", "fail", "last", "final", "release", "expire", "expire_last", "cancel"]
+ENDS = [
+    "complete",
+    "done",
+    "complete_many",
+    "fail",
+    "last",
+    "final",
+    "release",
+    "expire",
+    "expire_last",
+    "cancel",
+]
 WHEN = ["before", "open", "overlap", "open overlap"]
 
 
@@ -41,11 +52,19 @@ def test_exactly_one_more_run(db, session, how):
     if how == "done":
         other.call("define", kind="k", keep_done="1 hour")
     for when in WHEN:
-        producer.enqueue("k", when, payload={"n": 0}, max_attempts=1 if how in ("last", "expire_last") else None)
+        producer.enqueue(
+            "k",
+            when,
+            payload={"n": 0},
+            max_attempts=1 if how in ("last", "expire_last") else None,
+        )
         job = worker.take("k")
 
         def triggers(key=when):
-            outcomes = {producer.enqueue("k", key, payload={"n": n}).outcome for n in range(1, 6)}
+            outcomes = {
+                producer.enqueue("k", key, payload={"n": n}).outcome
+                for n in range(1, 6)
+            }
             assert outcomes <= {"retriggered", "queued"}, outcomes
 
         if when == "before":
@@ -71,7 +90,9 @@ def test_exactly_one_more_run(db, session, how):
         db.advance(2)
         ran = run_all(db, other)
         assert [(job.key, job.payload) for job in ran] == [(when, {"n": 5})], when
-        live = [row.state for row in other.jobs("k") if row.state in ("pending", "running")]
+        live = [
+            row.state for row in other.jobs("k") if row.state in ("pending", "running")
+        ]
         assert live == [], when
         assert other.run("select from jobs.trigger") == [], when
 
@@ -82,7 +103,12 @@ def test_a_trigger_that_is_rolled_back_gives_no_run(db, session, how):
     worker, producer, other = session(), session(), session()
     if how == "done":
         other.call("define", kind="k", keep_done="1 hour")
-    producer.enqueue("k", "a", payload={"n": 0}, max_attempts=1 if how in ("last", "expire_last") else None)
+    producer.enqueue(
+        "k",
+        "a",
+        payload={"n": 0},
+        max_attempts=1 if how in ("last", "expire_last") else None,
+    )
     job = worker.take("k")
     producer.begin()
     producer.enqueue("k", "a", payload={"n": 1})
@@ -99,7 +125,9 @@ def test_a_thousand_triggers_during_one_run_give_one_more(db, session):
     producers[0].enqueue("k", "a")
     job = worker.take()
     for producer in producers[:3]:
-        producer.run("select count(*) from generate_series(1, 300) as n cross join lateral jobs.enqueue('k', 'a')")
+        producer.run(
+            "select count(*) from generate_series(1, 300) as n cross join lateral jobs.enqueue('k', 'a')"
+        )
     producers[3].begin()
     for _ in range(100):
         assert producers[3].one("enqueue_many", kind="k", keys=["a", "a"])[0] == 1
@@ -165,4 +193,7 @@ def test_the_last_attempt_leaves_a_failed_job_and_a_fresh_one(db, session):
     db.advance(1)
     fresh = worker.take()
     assert (fresh.id == job.id, fresh.attempts) == (False, 0)
-    assert [(row.state, row.last_error) for row in worker.jobs("k")] == [("failed", "no more"), ("running", None)]
+    assert [(row.state, row.last_error) for row in worker.jobs("k")] == [
+        ("failed", "no more"),
+        ("running", None),
+    ]

@@ -13,7 +13,9 @@ def claim_tx(s, **named):
 
 @pytest.mark.parametrize("first", ["handler", "producer"])
 @pytest.mark.parametrize("outcome", ["complete", "rollback", "die", "fail", "release"])
-def test_a_trigger_for_a_job_in_a_handlers_transaction_is_queued_at_once(db, session, first, outcome):
+def test_a_trigger_for_a_job_in_a_handlers_transaction_is_queued_at_once(
+    db, session, first, outcome
+):
     """
     C07
     handler                      producer
@@ -117,7 +119,9 @@ def test_its_token_holds_in_that_transaction_only(db, session):
     assert other.complete(other.take()) == "deleted"
 
 
-def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_the_job(db, session):
+def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_the_job(
+    db, session
+):
     """handler: begin; claim_tx; savepoint; insert; error; rollback to savepoint; fail; commit: the failure stands, the insert does not."""
     handler, other = session(), session()
     other.run("create table effect (n int)")
@@ -134,7 +138,11 @@ def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_
     handler.commit()
     assert other.run("select from effect") == []
     (row,) = other.jobs("k")
-    assert (row.state, row.attempts, row.last_error) == ("pending", 1, "division by zero")
+    assert (row.state, row.attempts, row.last_error) == (
+        "pending",
+        1,
+        "division by zero",
+    )
 
 
 def test_a_claim_inside_a_savepoint_ends_with_it(db, session):
@@ -157,7 +165,11 @@ def test_a_claim_inside_a_savepoint_ends_with_it(db, session):
 def test_a_job_that_was_finished_in_the_transaction_is_not_returned_again(db, session):
     """begin; claim_tx all one by one, each completed, released or failed with no wait: each comes once."""
     handler, other = session(), session()
-    ends = (handler.complete, handler.release, lambda job: handler.fail(job, retry_in="0 s"))
+    ends = (
+        handler.complete,
+        handler.release,
+        lambda job: handler.fail(job, retry_in="0 s"),
+    )
     for key in range(6):
         other.enqueue("k", str(key))
     handler.begin()

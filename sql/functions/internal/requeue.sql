@@ -21,6 +21,7 @@ declare
     t record;
     new_due timestamptz := requeue.due;
 begin
+    select 0::bigint as taken, null::timestamptz as run_after, null::jsonb as payload, null::smallint as priority, null::int as max_attempts into t;
     if (requeue.job).key is not null then
         select x.* into t
         from jobs.take_triggers(
