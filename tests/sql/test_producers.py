@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.sql.play import refused, run_all
 
