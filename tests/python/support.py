@@ -42,9 +42,7 @@ def rows(conn: Any, sql: str, *args: Any) -> list[Any]:
 def effects(db: Any) -> Any:
     """A connection, and the table `effect(job, what)` that handlers write."""
     conn = db.connect()
-    conn.execute(
-        "create table effect (id bigint generated always as identity, job bigint, what text)"
-    )
+    conn.execute("create table effect (id bigint generated always as identity, job bigint, what text)")
     conn.execute("create table gate (name text primary key)")
     return conn
 
@@ -73,11 +71,7 @@ def working(registry: Registry, dsn: str, **options: Any) -> Iterator[Worker]:
 
 
 def environment() -> dict[str, str]:
-    return {
-        key: text
-        for key, text in os.environ.items()
-        if not key.startswith("PG") and key != "DATABASE_URL"
-    }
+    return {key: text for key, text in os.environ.items() if not key.startswith("PG") and key != "DATABASE_URL"}
 
 
 def cli(*args: str, **extra: str) -> subprocess.CompletedProcess[str]:
@@ -109,9 +103,7 @@ class WorkerProcess:
             "0.05",
             *options,
         ]
-        self._process = subprocess.Popen(
-            command, env=env, stderr=subprocess.PIPE, text=True
-        )
+        self._process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

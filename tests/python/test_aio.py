@@ -21,9 +21,7 @@ async def connected(db):
 def test_a_job_from_enqueue_to_completion(db):
     async def play():
         async with connected(db) as conn:
-            assert (
-                await aio.enqueue(conn, "mail", key="ann", payload=[1])
-            ).outcome == "inserted"
+            assert (await aio.enqueue(conn, "mail", key="ann", payload=[1])).outcome == "inserted"
             [job] = await aio.claim(conn, ["mail"])
             assert job.payload == [1]
             async with conn.transaction():
@@ -56,19 +54,12 @@ def test_a_cancelled_claim_leaves_no_job_without_an_owner(db):
         owned = []
         async with connected(db) as aconn:
             for turn in range(200):
-                owned += (
-                    await cancelled_after(turn % 40, aio.claim(aconn, batch=2)) or []
-                )
+                owned += await cancelled_after(turn % 40, aio.claim(aconn, batch=2)) or []
                 assert aconn.info.transaction_status == TransactionStatus.IDLE
         return owned
 
     owned = asyncio.run(play())
-    running = [
-        row[0]
-        for row in rows(
-            conn, "select id from jobs.job where state = 'running' order by id"
-        )
-    ]
+    running = [row[0] for row in rows(conn, "select id from jobs.job where state = 'running' order by id")]
     assert running == sorted(job.id for job in owned)
     assert value(conn, "select count(*) from jobs.job where attempts = 0") == 200
 
@@ -83,9 +74,7 @@ def test_a_cancelled_complete_and_a_cancelled_fence_leave_the_connection_whole(d
         async with connected(db) as aconn:
             for turn, job in enumerate(jobs):
                 if turn % 2:
-                    await cancelled_after(
-                        turn % 20, aio.complete(aconn, job.id, job.token)
-                    )
+                    await cancelled_after(turn % 20, aio.complete(aconn, job.id, job.token))
                 else:
                     await cancelled_after(turn % 20, fenced(aconn, job))
                 assert aconn.info.transaction_status == TransactionStatus.IDLE

@@ -34,22 +34,16 @@ def test_every_verb_stands_in_both_modules_with_its_text(verb):
     for module in (client, aio):
         assert getattr(module, verb).__doc__ == call.__doc__
         assert getattr(module, verb).__name__ == verb
-    assert list(inspect.signature(getattr(client, verb)).parameters) == list(
-        inspect.signature(call).parameters
-    )
+    assert list(inspect.signature(getattr(client, verb)).parameters) == list(inspect.signature(call).parameters)
 
 
 def test_a_job_from_enqueue_to_completion(db):
     conn = db.connect()
-    job_id, outcome = client.enqueue(
-        conn, "mail", key="ann", payload={"a": 1}, priority=-3, max_attempts=4
-    )
+    job_id, outcome = client.enqueue(conn, "mail", key="ann", payload={"a": 1}, priority=-3, max_attempts=4)
     assert outcome == "inserted"
     assert client.enqueue(conn, "mail", key="ann").outcome == "reset"
     assert client.next_due(conn, ["mail"]) == 0
-    [job] = client.claim(
-        conn, ["mail"], batch=5, lease=timedelta(minutes=2), worker="me"
-    )
+    [job] = client.claim(conn, ["mail"], batch=5, lease=timedelta(minutes=2), worker="me")
     assert (job.id, job.kind, job.key, job.payload, job.priority) == (
         job_id,
         "mail",
@@ -98,12 +92,7 @@ def test_fail_release_retry_and_cancel(db):
 def test_bulk_calls(db):
     conn = db.connect()
     soon = datetime.now(UTC) - timedelta(hours=1)
-    assert (
-        client.enqueue_many(
-            conn, "bulk", ["a", "b", None], [{"n": 1}, None, [1]], [soon, None, soon]
-        )
-        == 3
-    )
+    assert client.enqueue_many(conn, "bulk", ["a", "b", None], [{"n": 1}, None, [1]], [soon, None, soon]) == 3
     jobs = client.claim(conn, batch=10)
     assert sorted(job.key or "" for job in jobs) == ["", "a", "b"]
     tokens = [jobs[0].token, uuid4(), jobs[2].token]
@@ -189,9 +178,7 @@ def test_an_object_is_stored_as_an_object(db):
     ],
     ids=repr,
 )
-def test_what_jsonb_cannot_hold_is_refused_and_the_transaction_stays_usable(
-    db, payload
-):
+def test_what_jsonb_cannot_hold_is_refused_and_the_transaction_stays_usable(db, payload):
     """A16, C34"""
     conn = db.connect(autocommit=False)
     client.enqueue(conn, "mail", payload="before")
@@ -275,9 +262,7 @@ def test_an_infinite_instant_can_be_read(db):
     """A30"""
     conn = db.connect()
     client.enqueue(conn, "mail")
-    conn.execute(
-        "update jobs.job set created_at = '-infinity', finished_at = 'infinity'"
-    )
+    conn.execute("update jobs.job set created_at = '-infinity', finished_at = 'infinity'")
     [job] = client.claim(conn)
     assert job.created_at == datetime.min.replace(tzinfo=UTC)
     assert rows(conn, "select state from jobs.job") == [("running",)]
@@ -330,8 +315,5 @@ def test_a_description_is_always_possible():
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert (
-        errors.describe(Unreadable())
-        == "Unreadable: (the exception has no readable text)"
-    )
+    assert errors.describe(Unreadable()) == "Unreadable: (the exception has no readable text)"
     assert errors.describe(ValueError("a\0b")) == "ValueError: a\\x00b"

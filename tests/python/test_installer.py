@@ -49,16 +49,12 @@ def test_many_installers_at_once_all_succeed(empty_db):
         thread.join()
     assert errors == []
     known = script.migrations(script.directory() / "install.sql")
-    assert rows(
-        empty_db.connect(), "select version from jobs.migration order by 1"
-    ) == [(n,) for n in known]
+    assert rows(empty_db.connect(), "select version from jobs.migration order by 1") == [(n,) for n in known]
 
 
 def test_a_newer_database_is_refused_and_left_as_it_is(db):
     conn = db.connect()
-    conn.execute(
-        "insert into jobs.migration (version, name, applied_at) values (999, 'of the future', jobs.clock())"
-    )
+    conn.execute("insert into jobs.migration (version, name, applied_at) values (999, 'of the future', jobs.clock())")
     before = rows(conn, CATALOGUE)
     with pytest.raises(NewerDatabase, match="999"):
         installer.install(db.dsn)
@@ -72,9 +68,7 @@ def test_uninstall_removes_the_schema(db):
 
 def test_a_script_that_fails_changes_nothing(empty_db, tmp_path):
     (tmp_path / "a.sql").write_text("create table a (n int);\n")
-    (tmp_path / "main.sql").write_text(
-        "\\set ON_ERROR_STOP on\nbegin;\n\\ir a.sql\nselect 1 / 0;\ncommit;\n"
-    )
+    (tmp_path / "main.sql").write_text("\\set ON_ERROR_STOP on\nbegin;\n\\ir a.sql\nselect 1 / 0;\ncommit;\n")
     conn = empty_db.connect()
     with pytest.raises(Exception, match="zero"):
         script.run(conn, tmp_path / "main.sql")
@@ -86,14 +80,12 @@ def test_conditions_are_followed(empty_db, tmp_path):
     (tmp_path / "a.sql").write_text("create table a (n int);\n")
     (tmp_path / "b.sql").write_text("create table b (n int);\n")
     (tmp_path / "main.sql").write_text(
-        "select 1 = 1 as yes, 1 = 2 as no \\gset\n\\if :yes\n\\ir a.sql\n\\if :no\n\\ir b.sql\n\\endif\n\\else\nselect 1 / 0;\n\\endif\n\\echo done\n"
+        "select 1 = 1 as yes, 1 = 2 as no \\gset\n\\if :yes\n\\ir a.sql\n\\if :no\n\\ir b.sql\n\\endif\n\\else\nselect 1 / 0;\n\\endif\n\\echo done\n"  # noqa: E501
     )
     conn, said = empty_db.connect(), []
     script.run(conn, tmp_path / "main.sql", said.append)
     assert said == ["done"]
-    assert rows(conn, "select to_regclass('a') is null, to_regclass('b') is null") == [
-        (False, True)
-    ]
+    assert rows(conn, "select to_regclass('a') is null, to_regclass('b') is null") == [(False, True)]
 
 
 def test_an_unknown_command_is_not_passed_over(empty_db, tmp_path):
@@ -105,9 +97,7 @@ def test_an_unknown_command_is_not_passed_over(empty_db, tmp_path):
 def test_the_command_line_installs_enqueues_and_shows(empty_db):
     dsn = empty_db.dsn
     done = cli("install", "--dsn", dsn)
-    assert (done.returncode, done.stdout) == (0, "schema jobs is at version 0.1.0\n"), (
-        done.stderr
-    )
+    assert (done.returncode, done.stdout) == (0, "schema jobs is at version 0.1.0\n"), done.stderr
     done = cli("enqueue", "mail", '{"a": 1}', "--key", "ann", DATABASE_URL=dsn)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(" inserted\n")

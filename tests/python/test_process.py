@@ -9,9 +9,7 @@ from support import WorkerProcess, effects, rows, value, wait_for
 
 
 def started(conn, times=1):
-    return lambda: (
-        value(conn, "select count(*) from effect where what = 'started'") >= times
-    )
+    return lambda: value(conn, "select count(*) from effect where what = 'started'") >= times
 
 
 def open_gate(conn):
@@ -50,10 +48,7 @@ def test_sigterm_releases_what_does_not_end_within_the_grace(db):
         worker.send(signal.SIGTERM)
         code, text = worker.wait()
     assert code == 0, text
-    assert (
-        rows(conn, "select state, attempts, last_error from jobs.job")
-        == [("pending", 0, None)] * 3
-    )
+    assert rows(conn, "select state, attempts, last_error from jobs.job") == [("pending", 0, None)] * 3
     assert len(client.claim(conn, batch=3)) == 3
     assert "released=3" in text
 

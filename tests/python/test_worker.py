@@ -42,9 +42,7 @@ def test_each_job_runs_once(db):
     @registry.handler("async")
     async def asynchronous(job):
         async with job.transaction() as tx:
-            await tx.execute(
-                "insert into effect (job, what) values (%s, 'async')", [job.id]
-            )
+            await tx.execute("insert into effect (job, what) values (%s, 'async')", [job.id])
             await job.complete(conn=tx)
 
     with working(registry, db.dsn, concurrency=8) as worker:
@@ -53,11 +51,7 @@ def test_each_job_runs_once(db):
             "120 jobs done",
         )
     assert empty(conn)
-    assert (
-        value(conn, "select count(distinct job) from effect")
-        == value(conn, "select count(*) from effect")
-        == 120
-    )
+    assert value(conn, "select count(distinct job) from effect") == value(conn, "select count(*) from effect") == 120
     assert worker.counts == {"claimed": 120, "completed": 60, "settled": 60}
 
 
@@ -70,9 +64,7 @@ def test_only_kinds_with_a_handler_are_claimed(db):
     registry.handler("known")(lambda job: None)
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["completed"] == 1)
-    assert rows(conn, "select kind, state, attempts from jobs.job") == [
-        ("of a newer release", "pending", 0)
-    ]
+    assert rows(conn, "select kind, state, attempts from jobs.job") == [("of a newer release", "pending", 0)]
 
 
 def test_an_unknown_payload_is_parked_with_a_clear_error(db):
@@ -83,15 +75,11 @@ def test_an_unknown_payload_is_parked_with_a_clear_error(db):
 
     @registry.handler("mail")
     def mail(job):
-        raise Fail(
-            f"payload version {job.payload['version']} is not known here", final=True
-        )
+        raise Fail(f"payload version {job.payload['version']} is not known here", final=True)
 
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["failed"] == 1)
-    assert rows(conn, "select state, last_error from jobs.job") == [
-        ("failed", "payload version 9 is not known here")
-    ]
+    assert rows(conn, "select state, last_error from jobs.job") == [("failed", "payload version 9 is not known here")]
 
 
 def test_a_handlers_exception_is_a_failed_attempt(db):
@@ -123,9 +111,7 @@ def test_a_database_error_shows_its_sqlstate_and_ends_in_failed(db):
 
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["failed"] == 2)
-    [(state, attempts, error)] = rows(
-        conn, "select state, attempts, last_error from jobs.job"
-    )
+    [(state, attempts, error)] = rows(conn, "select state, attempts, last_error from jobs.job")
     assert (state, attempts) == ("failed", 2)
     assert "22012" in error
 
@@ -154,9 +140,7 @@ def test_a_result_is_kept_with_the_done_job(db):
     registry.handler("mail")(lambda job: {"sent": True})
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["completed"] == 1)
-    assert rows(conn, "select state, result from jobs.job") == [
-        ("done", {"sent": True})
-    ]
+    assert rows(conn, "select state, result from jobs.job") == [("done", {"sent": True})]
 
 
 def test_snooze_and_release_count_no_attempt(db):
@@ -175,9 +159,7 @@ def test_snooze_and_release_count_no_attempt(db):
             job.release(3600, conn=tx)
 
     with working(registry, db.dsn) as worker:
-        wait_for(
-            lambda: worker.counts["released"] == 1 and worker.counts["settled"] == 1
-        )
+        wait_for(lambda: worker.counts["released"] == 1 and worker.counts["settled"] == 1)
     found = rows(conn, "select state, attempts, run_after > jobs.clock() from jobs.job")
     assert found == [("pending", 0, True)] * 2
 
@@ -195,12 +177,8 @@ def test_a_poisoned_job_leaves_the_others_alone(db):
             raise RuntimeError("poison")
 
     with working(registry, db.dsn, concurrency=4) as worker:
-        wait_for(
-            lambda: worker.counts["completed"] == 19 and worker.counts["failed"] == 2
-        )
-    assert rows(conn, "select key, state, last_error from jobs.job") == [
-        ("7", "failed", "RuntimeError: poison")
-    ]
+        wait_for(lambda: worker.counts["completed"] == 19 and worker.counts["failed"] == 2)
+    assert rows(conn, "select key, state, last_error from jobs.job") == [("7", "failed", "RuntimeError: poison")]
     assert worker.counts["trouble"] == 0
 
 
@@ -288,12 +266,7 @@ def test_heartbeats_need_no_connection_of_the_pool(db):
 
     beaten = "select count(*) from jobs.job where claimed_until = jobs.clock() + interval '1 s'"
     with working(registry, db.dsn, lease=1, concurrency=4, pool_size=2) as worker:
-        wait_for(
-            lambda: (
-                value(conn, "select count(*) from jobs.job where state = 'running'")
-                == 4
-            )
-        )
+        wait_for(lambda: value(conn, "select count(*) from jobs.job where state = 'running'") == 4)
         for _ in range(6):
             db.advance(0.5)
             wait_for(lambda: value(conn, beaten) == 4)
@@ -343,9 +316,7 @@ def test_a_lost_claim_cannot_write_and_the_worker_goes_on(db):
             client.cancel(conn, job.id)
             try:
                 with job.transaction() as tx:
-                    tx.execute(
-                        "insert into effect (job, what) values (%s, 'x')", [job.id]
-                    )
+                    tx.execute("insert into effect (job, what) values (%s, 'x')", [job.id])
             except LostClaim as error:
                 refused.append(error.sqlstate)
                 raise
@@ -405,9 +376,7 @@ def test_an_error_after_the_writes_undoes_them_and_the_completion(db):
 
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["failed"] == 1)
-        conn.execute(
-            "update jobs.job set run_after = 'infinity' where state = 'pending'"
-        )
+        conn.execute("update jobs.job set run_after = 'infinity' where state = 'pending'")
     assert value(conn, "select count(*) from effect") == 0
     assert value(conn, "select last_error from jobs.job") == "RuntimeError: after all"
 
@@ -416,9 +385,7 @@ def test_an_error_after_the_writes_undoes_them_and_the_completion(db):
 def test_the_databases_default_isolation_does_not_matter(db, level):
     """A11"""
     conn = effects(db)
-    conn.execute(
-        f"alter database {db.name} set default_transaction_isolation = '{level}'"
-    )
+    conn.execute(f"alter database {db.name} set default_transaction_isolation = '{level}'")
     client.enqueue_many(conn, "mail", [None] * 40)
     registry, errors = Registry(), []
 
@@ -426,9 +393,7 @@ def test_the_databases_default_isolation_does_not_matter(db, level):
     def mail(job):
         with job.transaction() as tx:
             level = value(tx, "select current_setting('transaction_isolation')")
-            tx.execute(
-                "insert into effect (job, what) values (%s, %s)", [job.id, level]
-            )
+            tx.execute("insert into effect (job, what) values (%s, %s)", [job.id, level])
 
     with (
         working(registry, db.dsn, concurrency=4) as one,
@@ -436,24 +401,14 @@ def test_the_databases_default_isolation_does_not_matter(db, level):
     ):
         wait_for(lambda: one.counts["completed"] + two.counts["completed"] == 40)
     assert errors == []
-    assert (
-        one.counts["trouble"]
-        + two.counts["trouble"]
-        + one.counts["failed"]
-        + two.counts["failed"]
-        == 0
-    )
-    assert rows(
-        conn, "select what, count(*), count(distinct job) from effect group by what"
-    ) == [("read committed", 40, 40)]
+    assert one.counts["trouble"] + two.counts["trouble"] + one.counts["failed"] + two.counts["failed"] == 0
+    assert rows(conn, "select what, count(*), count(distinct job) from effect group by what") == [("read committed", 40, 40)]
 
 
 def test_a_handlers_connection_that_is_cut_costs_one_attempt(db):
     """A10: none of that attempt's writes, the worker alive, the job comes back."""
     conn = effects(db)
-    conn.execute(
-        f"alter database {db.name} set idle_in_transaction_session_timeout = '200 ms'"
-    )
+    conn.execute(f"alter database {db.name} set idle_in_transaction_session_timeout = '200 ms'")
     client.define(conn, "mail", backoff_base=0.001, backoff_max=0.001)
     client.enqueue(conn, "mail")
     registry = Registry()
@@ -467,13 +422,7 @@ def test_a_handlers_connection_that_is_cut_costs_one_attempt(db):
             )
             if job.attempts == 0:
                 pid = tx.info.backend_pid
-                wait_for(
-                    lambda: (
-                        not rows(
-                            conn, "select from pg_stat_activity where pid = %s", pid
-                        )
-                    )
-                )
+                wait_for(lambda: not rows(conn, "select from pg_stat_activity where pid = %s", pid))
 
     with working(registry, db.dsn) as worker:
         wait_for(lambda: worker.counts["completed"] == 1)
@@ -514,9 +463,7 @@ def test_an_answer_that_was_lost_is_not_a_crash(db):
             answer = link(call)
             if "jobs.complete(" in call.sql and not cuts:
                 cuts.append(call)
-                raise psycopg.OperationalError(
-                    "the connection was cut after the commit"
-                )
+                raise psycopg.OperationalError("the connection was cut after the commit")
             return answer
 
         def close(self):
@@ -546,12 +493,7 @@ def test_stop_waits_for_handlers_then_gives_their_jobs_back(db):
         finish.wait()
 
     with working(registry, db.dsn, grace=0.1):
-        wait_for(
-            lambda: (
-                value(conn, "select count(*) from jobs.job where state = 'running'")
-                == 3
-            )
-        )
+        wait_for(lambda: value(conn, "select count(*) from jobs.job where state = 'running'") == 3)
     found = rows(conn, "select state, attempts, claimed_by from jobs.job")
     finish.set()
     assert found == [("pending", 0, None)] * 3

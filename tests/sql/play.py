@@ -40,9 +40,7 @@ def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
 
 
 @contextmanager
-def refused(
-    sqlstate: str, match: str | None = None
-) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
+def refused(sqlstate: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[psycopg.Error]]:
     """The block must raise an error of this SQLSTATE."""
     with pytest.raises(psycopg.Error, match=match) as caught:
         yield caught
@@ -60,14 +58,8 @@ class Pending:
         """Return when the statement waits for a lock of another session; fail if it answers instead."""
 
         def blocked() -> bool:
-            assert not self.future.done(), (
-                f"did not wait but answered: {self.future}, {self.future.result()}"
-            )
-            return bool(
-                self.session.db.query(
-                    "select cardinality(pg_blocking_pids(%s)) > 0", (self.session.pid,)
-                )[0][0]
-            )
+            assert not self.future.done(), f"did not wait but answered: {self.future}, {self.future.result()}"
+            return bool(self.session.db.query("select cardinality(pg_blocking_pids(%s)) > 0", (self.session.pid,))[0][0])
 
         wait_for(blocked, "waiting for a lock")
         return self
@@ -135,11 +127,7 @@ class Session:
         """The server ends this session, as it does when its client is gone."""
         self.db.query("select pg_terminate_backend(%s)", (self.pid,))
         wait_for(
-            lambda: (
-                not self.db.query(
-                    "select from pg_stat_activity where pid = %s", (self.pid,)
-                )
-            ),
+            lambda: not self.db.query("select from pg_stat_activity where pid = %s", (self.pid,)),
             "the end of a session",
         )
         self.close()
@@ -155,15 +143,8 @@ class Session:
     def starting(self, function: str, **named: Any) -> Pending:
         marks = []
         for name, value in named.items():
-            marks.append(
-                f"{name} => %s::{ARRAYS[name]}"
-                if isinstance(value, list)
-                else f"{name} => %s"
-            )
-        values = [
-            Jsonb(value) if isinstance(value, dict) else value
-            for value in named.values()
-        ]
+            marks.append(f"{name} => %s::{ARRAYS[name]}" if isinstance(value, list) else f"{name} => %s")
+        values = [Jsonb(value) if isinstance(value, dict) else value for value in named.values()]
         return self.start(f"select * from jobs.{function}({', '.join(marks)})", *values)
 
     def call(self, function: str, **named: Any) -> list[Any]:

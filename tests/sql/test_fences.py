@@ -72,9 +72,7 @@ def test_heartbeats_and_triggers_pass_a_fence_at_once(db, session):
     db.advance(30)
     until = beat.extend(job)
     assert until is not None
-    beats = beat.call(
-        "extend_many", ids=[job.id], tokens=[job.claimed_by], lease="60 s"
-    )
+    beats = beat.call("extend_many", ids=[job.id], tokens=[job.claimed_by], lease="60 s")
     assert [(b.id, b.cancelled) for b in beats] == [(job.id, False)]
     assert beats[0].claimed_until >= until
     assert beat.holds(job) is True
@@ -117,9 +115,7 @@ def test_a_fenced_write_of_a_lost_claim_leaves_nothing(db, session):
     assert new.run("select what from effect") == [("new",)]
 
 
-def test_a_complete_of_a_lost_claim_takes_the_writes_of_its_transaction_with_it(
-    db, session
-):
+def test_a_complete_of_a_lost_claim_takes_the_writes_of_its_transaction_with_it(db, session):
     """claim; lease ends; begin; insert; complete: JB001; commit. Nothing was written, the job is still to be done."""
     worker, other = session(), session()
     effects(other)
@@ -157,9 +153,7 @@ def test_a_cancel_wins_or_loses_as_a_whole_against_a_complete(db, session):
             assert pending.result() == [("deleted",)]
 
 
-def test_a_cancelled_handler_learns_it_at_its_heartbeat_and_its_writes_are_refused(
-    db, session
-):
+def test_a_cancelled_handler_learns_it_at_its_heartbeat_and_its_writes_are_refused(db, session):
     """claim; another cancels; extend: JB001, extend_many: cancelled, fence: JB001."""
     worker, operator = session(), session()
     for key in ("a", "b"):

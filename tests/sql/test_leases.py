@@ -46,18 +46,14 @@ def test_a_claim_in_a_transaction_open_for_minutes_gets_a_full_lease(db, session
     db.advance(600)
     job = worker.take()
     worker.commit()
-    assert job.claimed_until - other.value("select jobs.clock()") == timedelta(
-        seconds=60
-    )
+    assert job.claimed_until - other.value("select jobs.clock()") == timedelta(seconds=60)
     assert other.holds(job) is True
     assert other.claim() == []
     assert other.complete(job) == "deleted"
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_transaction_open_for_minutes_sees_the_real_end_of_its_lease(
-    db, session, verb
-):
+def test_a_transaction_open_for_minutes_sees_the_real_end_of_its_lease(db, session, verb):
     """
     worker                      clock
     claim
@@ -78,9 +74,7 @@ def test_a_transaction_open_for_minutes_sees_the_real_end_of_its_lease(
     worker.rollback()
 
 
-def test_a_lease_is_over_from_the_instant_it_ends_whether_or_not_the_job_was_taken(
-    db, session
-):
+def test_a_lease_is_over_from_the_instant_it_ends_whether_or_not_the_job_was_taken(db, session):
     """
     worker: claim for 60 s; 1 µs before the end every verb passes; at the end every verb is refused;
     then another worker takes the job, and they are refused still.
@@ -95,9 +89,7 @@ def test_a_lease_is_over_from_the_instant_it_ends_whether_or_not_the_job_was_tak
     for verb, job in zip(VERBS.values(), jobs, strict=True):
         verb(worker, job)
     assert worker.holds(late) is True
-    worker.run(
-        "update jobs.job set run_after = run_after + interval '1 day' where state = 'pending'"
-    )
+    worker.run("update jobs.job set run_after = run_after + interval '1 day' where state = 'pending'")
     db.advance(0.000001)
     assert_refused_everywhere(worker, late)
     taken = other.take("late")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from psycopg.types.json import Jsonb
 
 from tests.sql.play import refused, run_all
 
@@ -46,12 +45,7 @@ def test_a_bulk_that_changes_nothing_holds_its_jobs_too(db, session, on_conflict
     for key in ("a", "b"):
         worker.enqueue("k", key)
     producer.begin()
-    assert (
-        producer.one(
-            "enqueue_many", kind="k", keys=["b", "a"], on_conflict=on_conflict
-        )[0]
-        == 2
-    )
+    assert producer.one("enqueue_many", kind="k", keys=["b", "a"], on_conflict=on_conflict)[0] == 2
     assert worker.claim(batch=5) == []
     producer.commit()
     assert len(worker.claim(batch=5)) == 2
@@ -86,13 +80,9 @@ def test_a_second_producer_whose_rows_come_late_gets_a_run_of_its_own(db, sessio
     assert worker.claim() == []
 
 
-@pytest.mark.parametrize(
-    ("end_first", "end_second"), list(itertools.product(["commit", "rollback"], repeat=2))
-)
+@pytest.mark.parametrize(("end_first", "end_second"), list(itertools.product(["commit", "rollback"], repeat=2)))
 @pytest.mark.parametrize("order", ["first first", "second first"])
-def test_two_transactions_enqueue_one_key_and_end_in_any_way(
-    db, session, end_first, end_second, order
-):
+def test_two_transactions_enqueue_one_key_and_end_in_any_way(db, session, end_first, end_second, order):
     """
     C06
     first                  second
@@ -110,13 +100,7 @@ def test_two_transactions_enqueue_one_key_and_end_in_any_way(
         getattr(who, end)()
     db.advance(1)
     ran = run_all(db, worker)
-    expected = (
-        ["second"]
-        if end_second == "commit"
-        else ["first"]
-        if end_first == "commit"
-        else []
-    )
+    expected = ["second"] if end_second == "commit" else ["first"] if end_first == "commit" else []
     assert [job.payload["by"] for job in ran] == expected
     assert worker.jobs("k") == []
     assert worker.run("select from jobs.trigger") == []
@@ -152,9 +136,7 @@ def test_a_producer_waits_for_no_other_producer(db, session, one, other, end):
     db.advance(1)
     ran = run_all(db, worker)
     wanted = ([one] if end == "commit" else []) + [other]
-    keys = sorted({w["key"] for w in wanted if w.get("key")}) + [
-        None for w in wanted if not w.get("key")
-    ]
+    keys = sorted({w["key"] for w in wanted if w.get("key")}) + [None for w in wanted if not w.get("key")]
     for kind in ("new", "new bulk"):
         assert (
             sorted(
@@ -239,9 +221,7 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
             db.advance(61)
         worker.begin()
         if verb in ("claim", "claim_tx", "complete_tx", "fail_tx", "release_tx"):
-            (job,) = worker.call(
-                "claim" if verb == "claim" else "claim_tx", kinds=[kind]
-            )
+            (job,) = worker.call("claim" if verb == "claim" else "claim_tx", kinds=[kind])
         elif verb == "claim_key":
             worker.one("claim_key", kind=kind, key="a")
         elif verb in ("cancel", "cancel_pending"):
@@ -288,11 +268,7 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
         ran = run_all(db, operator, kind)
         assert [job.payload["n"] for job in ran if job.key == "a"][-1] == 3
         assert [job.payload["n"] for job in ran if job.key == "b"] == [3]
-        assert [
-            job.state
-            for job in operator.jobs(kind)
-            if job.state in ("pending", "running")
-        ] == []
+        assert [job.state for job in operator.jobs(kind) if job.state in ("pending", "running")] == []
         assert operator.run("select from jobs.trigger") == []
 
 

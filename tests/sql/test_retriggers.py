@@ -61,10 +61,7 @@ def test_exactly_one_more_run(db, session, how):
         job = worker.take("k")
 
         def triggers(key=when):
-            outcomes = {
-                producer.enqueue("k", key, payload={"n": n}).outcome
-                for n in range(1, 6)
-            }
+            outcomes = {producer.enqueue("k", key, payload={"n": n}).outcome for n in range(1, 6)}
             assert outcomes <= {"retriggered", "queued"}, outcomes
 
         if when == "before":
@@ -90,9 +87,7 @@ def test_exactly_one_more_run(db, session, how):
         db.advance(2)
         ran = run_all(db, other)
         assert [(job.key, job.payload) for job in ran] == [(when, {"n": 5})], when
-        live = [
-            row.state for row in other.jobs("k") if row.state in ("pending", "running")
-        ]
+        live = [row.state for row in other.jobs("k") if row.state in ("pending", "running")]
         assert live == [], when
         assert other.run("select from jobs.trigger") == [], when
 
@@ -125,9 +120,7 @@ def test_a_thousand_triggers_during_one_run_give_one_more(db, session):
     producers[0].enqueue("k", "a")
     job = worker.take()
     for producer in producers[:3]:
-        producer.run(
-            "select count(*) from generate_series(1, 300) as n cross join lateral jobs.enqueue('k', 'a')"
-        )
+        producer.run("select count(*) from generate_series(1, 300) as n cross join lateral jobs.enqueue('k', 'a')")
     producers[3].begin()
     for _ in range(100):
         assert producers[3].one("enqueue_many", kind="k", keys=["a", "a"])[0] == 1

@@ -13,9 +13,7 @@ def claim_tx(s, **named):
 
 @pytest.mark.parametrize("first", ["handler", "producer"])
 @pytest.mark.parametrize("outcome", ["complete", "rollback", "die", "fail", "release"])
-def test_a_trigger_for_a_job_in_a_handlers_transaction_is_queued_at_once(
-    db, session, first, outcome
-):
+def test_a_trigger_for_a_job_in_a_handlers_transaction_is_queued_at_once(db, session, first, outcome):
     """
     C07
     handler                      producer
@@ -119,9 +117,7 @@ def test_its_token_holds_in_that_transaction_only(db, session):
     assert other.complete(other.take()) == "deleted"
 
 
-def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_the_job(
-    db, session
-):
+def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_the_job(db, session):
     """handler: begin; claim_tx; savepoint; insert; error; rollback to savepoint; fail; commit: the failure stands, the insert does not."""
     handler, other = session(), session()
     other.run("create table effect (n int)")

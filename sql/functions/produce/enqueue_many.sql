@@ -3,9 +3,9 @@
 -- Locks: the gates of its keys (tried, in the order of their numbers), then the live pending rows in id order (skipped if locked).
 create or replace function jobs.enqueue_many(
     kind text,
-    keys text [],
-    payloads jsonb [] default null,
-    run_after timestamptz [] default null,
+    keys text[],
+    payloads jsonb[] default null,
+    run_after timestamptz[] default null,
     priority int default null,
     on_conflict text default 'reset'
 )
@@ -118,7 +118,7 @@ begin
 end;
 $$;
 
-comment on function jobs.enqueue_many(text, text [], jsonb [], timestamptz [], int, text) is
+comment on function jobs.enqueue_many(text, text[], jsonb[], timestamptz[], int, text) is
 'Enqueues a job for each key in the caller''s transaction, 100,000 in one call if you like. Never waits.
 kind: 1 to 128 bytes. keys: repeated ones collapse to the last, each null is a job of its own. payloads, run_after: null, or as long as keys (a null or a time in
 the past means now). priority: null = 0. on_conflict as for jobs.enqueue (raise: nothing is enqueued if any key is live).

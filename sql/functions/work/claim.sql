@@ -3,7 +3,7 @@
 -- A job that is out of attempts is failed instead. Housekeeping rides along (jobs.tend). Raises 22023, 25000, 25006.
 -- Locks: as tend; then the rows it takes FOR UPDATE, skipping locked ones. Never waits.
 create or replace function jobs.claim(
-    kinds text [] default null,
+    kinds text[] default null,
     batch int default 1,
     lease interval default null,
     worker text default null
@@ -81,7 +81,7 @@ begin
 end;
 $$;
 
-comment on function jobs.claim(text [], int, interval, text) is
+comment on function jobs.claim(text[], int, interval, text) is
 'Claims up to batch (1 to 1000) due jobs of the kinds (null = every kind; paused ones never), lowest priority first, then run_after, then id.
 lease: how long (longer than 0, at most 7 days); null = the kind''s. worker: a label, up to 256 bytes. Returns the jobs; (id, claimed_by) is the proof of each claim.
 Write select * from jobs.claim(), not select (jobs.claim()).*, which would claim once per column.

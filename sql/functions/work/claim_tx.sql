@@ -3,7 +3,7 @@
 -- transaction holds already, or has finished, is not returned again. Raises 22023, 25000, 25006.
 -- A row that another session claims while we reach for it would stay locked until our transaction ends: so the locks are taken in a block that is
 -- rolled back, and tried again, if a row turns out to be no longer due. Locks: the rows, skipping locked ones. Never waits, never ticks.
-create or replace function jobs.claim_tx(kinds text [] default null, batch int default 1)
+create or replace function jobs.claim_tx(kinds text[] default null, batch int default 1)
 returns setof jobs.job
 language plpgsql
 security definer
@@ -73,7 +73,7 @@ begin
 end;
 $$;
 
-comment on function jobs.claim_tx(text [], int) is
+comment on function jobs.claim_tx(text[], int) is
 'Claims up to batch (1 to 1000) due jobs by a lock of the caller''s own transaction: commit or crash ends the claim. For handlers that do one bounded step in one
 transaction; never for one that calls something remote. complete, fail, release and fence take the token (claimed_by) in this transaction only.
 Run the handler in a savepoint, so that fail() after an error still stands in the transaction that holds the job.

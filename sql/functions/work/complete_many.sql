@@ -1,6 +1,6 @@
 -- Promises: complete for a batch in one round trip: a lost claim gives false, the others complete. One row per entry, in the order given.
 -- Raises 22023, 25006. Locks: the rows in id order (by complete).
-create or replace function jobs.complete_many(ids bigint [], tokens uuid [])
+create or replace function jobs.complete_many(ids bigint[], tokens uuid[])
 returns table (id bigint, completed boolean)
 language plpgsql
 security definer
@@ -63,6 +63,6 @@ begin
 end;
 $$;
 
-comment on function jobs.complete_many(bigint [], uuid []) is
+comment on function jobs.complete_many(bigint[], uuid[]) is
 'Completes many claims in one call. ids and tokens: arrays of one length. Returns (id, completed) for each entry in the order given; false = that claim is lost,
 the others are completed all the same. Raises 22023, 25006.';

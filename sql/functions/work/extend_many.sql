@@ -1,7 +1,7 @@
 -- Promises: the heartbeat of a batch: each live claim gets a full lease from now. One row per entry in the order given; a lost claim has claimed_until null.
 -- Never waits: a row that the holder's own transaction has locked (it completes, say) keeps its claimed_until, and is reported with it while that lasts.
 -- Raises 22023, 25006. Locks: the rows FOR NO KEY UPDATE in id order, skipping locked ones.
-create or replace function jobs.extend_many(ids bigint [], tokens uuid [], lease interval default null)
+create or replace function jobs.extend_many(ids bigint[], tokens uuid[], lease interval default null)
 returns table (id bigint, claimed_until timestamptz, cancelled boolean)
 language plpgsql
 security definer
@@ -47,6 +47,6 @@ begin
 end;
 $$;
 
-comment on function jobs.extend_many(bigint [], uuid [], interval) is
+comment on function jobs.extend_many(bigint[], uuid[], interval) is
 'Heartbeat of many claims: each live one gets a full lease from now. lease: longer than 0, at most 7 days; null = the kind''s. Returns (id, claimed_until, cancelled) in
 the order given; a lost claim has claimed_until null, cancelled says that an operator cancelled it. Never waits. Raises 22023, 25006.';

@@ -1,5 +1,5 @@
 -- Promises: the time until the next pending job of these kinds is due; paused kinds are passed over. Raises nothing, locks nothing.
-create or replace function jobs.next_due(kinds text [] default null)
+create or replace function jobs.next_due(kinds text[] default null)
 returns interval
 language plpgsql
 security definer
@@ -52,5 +52,5 @@ begin
 end;
 $$;
 
-comment on function jobs.next_due(text []) is
+comment on function jobs.next_due(text[]) is
 'Time until the next pending job of the kinds (null = every kind; paused ones are passed over) is due: 0 = now, null = there is none. A worker sleeps that long.';
