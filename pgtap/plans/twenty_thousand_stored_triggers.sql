@@ -6,6 +6,9 @@ create or replace function jobs.clock() returns timestamptz language sql volatil
 $$;
 set local test.clock = '2030-01-01 12:00:00+00';
 
+-- fresh files, without the dead entries that other transactions have left
+truncate jobs.job, jobs.trigger;
+
 -- what a call reads: rows by sequential scans and entries of every index of jobs.job and jobs.trigger; null if it returns no row
 create function pg_temp.entries() returns bigint language sql volatile as $$
     select sum(pg_stat_get_xact_tuples_returned(c.oid))::bigint
