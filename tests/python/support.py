@@ -31,12 +31,12 @@ def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
 
 
 def value(conn: Any, sql: str, *args: Any) -> Any:
-    row = conn.execute(sql, args).fetchone()
+    row = conn.execute(sql, args or None).fetchone()
     return None if row is None else row[0]
 
 
 def rows(conn: Any, sql: str, *args: Any) -> list[Any]:
-    return conn.execute(sql, args).fetchall()
+    return conn.execute(sql, args or None).fetchall()
 
 
 def effects(db: Any) -> Any:

@@ -551,3 +551,38 @@ def test_a_registry_takes_one_handler_a_kind():
             registry.handler("other", timeout=timeout)
     with pytest.raises(BadArgument):
         Worker(Registry())
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("how", ["deadline", "stop"])
+def test_a_handler_out_of_time_loses_its_open_transaction(db, kind, how):
+    """C12, A25: the job is given back although the handler holds its row, and the handler's writes are rolled back."""
+    conn = effects(db)
+    client.enqueue(conn, kind)
+    registry, started, finish = Registry(), threading.Event(), threading.Event()
+    timeout = 0.2 if how == "deadline" else 3600
+
+    @registry.handler("sync", timeout=timeout)
+    def write(job):
+        with job.transaction() as tx:
+            tx.execute("insert into effect (job, what) values (%s, 'x')", [job.id])
+            started.set()
+            finish.wait()
+
+    @registry.handler("async", timeout=timeout)
+    async def write_on_the_loop(job):
+        async with job.transaction() as tx:
+            await tx.execute("insert into effect (job, what) values (%s, 'x')", [job.id])
+            started.set()
+            finish.wait()  # even with the event loop blocked
+
+    with working(registry, db.dsn) as worker:
+        assert started.wait(60)
+        if how == "deadline":
+            wait_for(lambda: worker.counts["failed"] == 1)
+            client.cancel(conn, value(conn, "select id from jobs.job"))  # no second attempt
+    finish.set()
+    attempts = 1 if how == "deadline" else 0
+    state = "cancelled" if how == "deadline" else "pending"
+    assert rows(conn, "select state, attempts from jobs.job") == [(state, attempts)]
+    assert value(conn, "select count(*) from effect") == 0

@@ -8,6 +8,7 @@ connection; they hand in an Outcome.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 import queue
@@ -79,6 +80,7 @@ class Worker:
         self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._ending = threading.Lock()
         self._stopping: float | None = None
+        self._stops = itertools.count()
         self._hurry = False
         self._reached = False
         self._trouble = 0
@@ -86,7 +88,8 @@ class Worker:
 
     def stop(self) -> None:
         """Claim no more; a second call cuts the grace short. Safe in a signal handler."""
-        self._hurry = self._stopping is not None
+        if next(self._stops) > 0:
+            self._hurry = True
         self._stopping = self._stopping or time.monotonic()
         self._ended.put(None)
 
@@ -314,11 +317,11 @@ class Worker:
         self._heartbeat.close()
         self._heartbeat.join(timeout=1)
         self._link.close()
-        self._pool.close(timeout=0)
+        self._pool.close(timeout=1)
         if self._loop is not None:
-            closing = asyncio.run_coroutine_threadsafe(self._async_pool.close(timeout=0), self._loop)
+            closing = asyncio.run_coroutine_threadsafe(self._async_pool.close(timeout=1), self._loop)
             try:
-                closing.result(timeout=1)
+                closing.result(timeout=2)
             except TimeoutError:
                 log.warning("the event loop is blocked by a handler")
             self._loop.call_soon_threadsafe(self._loop.stop)
