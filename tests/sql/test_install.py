@@ -183,7 +183,9 @@ def test_an_owner_who_is_no_superuser_installs_and_works(db, cluster, owner):
         cluster.admin(sql.SQL("alter database {} owner to {}").format(sql.Identifier(base.name), sql.Identifier(owner)))
         finish([psql(base, INSTALL, user=owner)])
         finish([psql(base, INSTALL, user=owner)])
-        assert base.query("select distinct p.proowner::regrole::text from pg_proc as p where p.pronamespace = 'jobs'::regnamespace") == [(owner,)]
+        assert base.query("select distinct p.proowner::regrole::text from pg_proc as p where p.pronamespace = 'jobs'::regnamespace") == [
+            (owner,)
+        ]
         s, worker = Session(base, user=owner), Session(base)
         s.enqueue("k", "a")
         assert s.complete(s.take()) == "deleted"

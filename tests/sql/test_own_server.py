@@ -224,7 +224,9 @@ def test_an_owner_who_cannot_make_roles_is_told_so_and_goes_on(own_cluster, crea
     s = Session(db, user="o")
     s.enqueue("k", "a")
     assert s.complete(s.take()) == "deleted"
-    assert s.value("select count(*) from pg_roles where rolname in ('jobs_producer', 'jobs_worker', 'jobs_operator')") == (3 if createrole else 0)
+    assert s.value("select count(*) from pg_roles where rolname in ('jobs_producer', 'jobs_worker', 'jobs_operator')") == (
+        3 if createrole else 0
+    )
     s.run("select * from jobs.overview")
     s.close()
     assert subprocess.run([own_cluster.bin / "pg_dump", "-d", db.dsn], capture_output=True).returncode == 0

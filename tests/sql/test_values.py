@@ -12,7 +12,7 @@ KEYS = {
     "percent": "100 % of %s and %(name)s, _like_ %",
     "backslash": "C:\\temp\\new \\' \\u0041 \\",
     "emoji": "🦑 naïve 漢字 \U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "dollar": "$1 $$ $tag$ {braces,\"in\"} (1,2)",
+    "dollar": '$1 $$ $tag$ {braces,"in"} (1,2)',
     "empty": "",
     "blanks": " \t leading, \r\n trailing \n ",
     "null": "NULL",
