@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import threading
 import time
@@ -37,7 +38,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     add(
         "--episodes",
         type=int,
-        default=300,
+        default=240,
         help="how many episodes of the input are taken (default %(default)s)",
     )
     add(
@@ -381,4 +382,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # Ended from outside, it still stops its replicas and its server.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

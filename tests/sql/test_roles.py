@@ -121,7 +121,7 @@ def test_temporary_objects_that_shadow_ours_change_nothing(db, session, seats):
         s.run(f"create temp table {name} (id bigint, kind text, key text, state text, run_after timestamptz)")
     s.run("create function pg_temp.clock() returns timestamptz language sql as 'select timestamptz ''infinity'''")
     s.run(
-        "create function pg_temp.verdict(bigint, uuid, text, uuid, timestamptz, timestamptz) returns text language sql as 'select null::text'"
+        "create function pg_temp.verdict(bigint, uuid, text, uuid, timestamptz, timestamptz) returns text language sql as 'select null::text'"  # noqa: E501
     )
     s.run("create function pg_temp.gen_random_uuid() returns uuid language sql as 'select null::uuid'")
     s.run("create function pg_temp.eq(text, text) returns boolean language sql as 'select true'")
