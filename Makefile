@@ -1,7 +1,7 @@
 # pgclaim: `make test` is the whole check; `make help` lists the rest.
 
 PY := .venv/bin/python
-TESTS ?= tests/sql tests/python/test_calls.py tests/python/test_installer.py
+TESTS ?= $(addprefix tests/sql/test_,fences.py leases.py producers.py retriggers.py transaction_leases.py) tests/python/test_calls.py tests/python/test_installer.py
 JOBS ?= 3
 ARGS ?=
 PG ?= embedded
