@@ -309,7 +309,10 @@ class Worker:
         self._async_pool = async_pool(self._dsn, self._pool_size)
         if any(handler.is_async for handler in self._registry.handlers.values()):
             self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._loop.run_forever, name="pgclaim-async", daemon=True).start()
+            self._loop_thread = threading.Thread(
+                target=self._loop.run_forever, name="pgclaim-async", daemon=True
+            )
+            self._loop_thread.start()
             asyncio.run_coroutine_threadsafe(self._async_pool.open(), self._loop).result()
         self._heartbeat.start()
 
@@ -319,9 +322,11 @@ class Worker:
         self._link.close()
         self._pool.close(timeout=1)
         if self._loop is not None:
-            closing = asyncio.run_coroutine_threadsafe(self._async_pool.close(timeout=1), self._loop)
-            try:
-                closing.result(timeout=2)
-            except TimeoutError:
+            asyncio.run_coroutine_threadsafe(self._close_loop(self._loop), self._loop)
+            self._loop_thread.join(timeout=2)
+            if self._loop_thread.is_alive():
                 log.warning("the event loop is blocked by a handler")
-            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _close_loop(self, loop: asyncio.AbstractEventLoop) -> None:
+        await self._async_pool.close(timeout=1)
+        loop.stop()
