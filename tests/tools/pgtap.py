@@ -46,7 +46,7 @@ def run(name: str, files: list[Path]) -> tuple[int, str]:
         database = prepare(cluster)
         done = subprocess.run(
             [
-                *("pg_prove", "--norc", "--quiet", "--failures", "--comments", "--nocolor", "--ext", ".sql"),
+                *("pg_prove", "--norc", "--failures", "--comments", "--nocolor", "--ext", ".sql"),
                 *("--psql-bin", str(cluster.bin / "psql")),
                 *("-h", cluster.host, "-p", str(cluster.port), "-U", cluster.user, "-d", database.name),
                 *(str(path) for path in files),
