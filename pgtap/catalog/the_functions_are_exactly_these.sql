@@ -36,8 +36,8 @@ select is(pg_get_function_result(f.oid), p.result, p.name || ': result')
 from promised as p left join pg_proc as f on f.proname = p.name and f.pronamespace = 'jobs'::regnamespace order by p.name;
 select results_eq(
     $$ select f.proname::text collate "default" as name from pg_proc as f where f.pronamespace = 'jobs'::regnamespace and f.prosecdef order by 1 $$,
-    'select p.name from promised as p order by 1',
-    'these, and no others, are SECURITY DEFINER'
+    $$ select p.name from promised as p where p.name <> 'version' order by 1 $$,
+    'these, and no others, are SECURITY DEFINER (version touches no table)'
 );
 select is_empty(
     $$ select f.proname from pg_proc as f where f.pronamespace = 'jobs'::regnamespace group by f.proname having count(*) > 1 $$, 'no name is overloaded'

@@ -9,7 +9,9 @@ insert into allowed values
 select is(
     array(
         select f.proname::text from pg_proc as f
-        where f.pronamespace = 'jobs'::regnamespace and has_function_privilege(a.role, f.oid, 'execute') order by 1
+        where f.pronamespace = 'jobs'::regnamespace and has_function_privilege(a.role, f.oid, 'execute')
+            and not (a.role = 'jobs_operator' and f.proname = 'clock') -- the views call it with the rights of their reader
+        order by 1
     ),
     a.names, a.role || ': functions'
 )

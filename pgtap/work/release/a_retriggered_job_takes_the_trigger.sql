@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 create or replace function jobs.clock() returns timestamptz language sql volatile as $$
     select current_setting('test.clock')::timestamptz
