@@ -66,6 +66,17 @@ return (
 # when the transaction around it is rolled back. Called: the clock stands still, the value is the time itself in
 # microseconds. Not called: the clock runs, the value is how far it is ahead.
 
+WATCHER = """
+trap '' INT TERM HUP
+read -r _
+if [ -f "$1/data/postmaster.pid" ]; then
+    read -r server < "$1/data/postmaster.pid" && kill -QUIT "$server"
+    while kill -0 "$server" 2>/dev/null; do sleep 0.1; done
+fi
+rm -rf "$1"
+"""
+# Waits for the end of the process that made a cluster, however it ends, and clears away what that left behind.
+
 _children = itertools.count(1)
 
 
@@ -111,6 +122,14 @@ class Cluster:
         self._account: dict[str, Any] = {}
         self.directory = Path(tempfile.mkdtemp(prefix=f"pgclaim-{name}-", dir=temporary_base()))
         self.directory.chmod(0o755)
+        self._watcher = subprocess.Popen(
+            ["sh", "-c", WATCHER, "watcher", str(self.directory)],
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         atexit.register(self.remove)
         if os.geteuid() == 0:
             account = pwd.getpwnam(SYSTEM_USER)
@@ -211,11 +230,9 @@ class Cluster:
 
     def remove(self) -> None:
         """End the server and delete its directory. Only the process that made it does."""
-        if os.getpid() != self._owner or not self.directory.exists():
-            return
-        if hasattr(self, "data") and (self.data / "postmaster.pid").exists():
-            self.stop_immediately()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        if os.getpid() == self._owner and self._watcher.returncode is None:
+            self._watcher.communicate()
+            atexit.unregister(self.remove)
 
     def dsn(self, dbname: str = "postgres", **extra: Any) -> str:
         """A libpq connection string for a database of this server."""
