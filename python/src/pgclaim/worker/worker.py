@@ -164,7 +164,10 @@ class Worker:
                 self._end(run, Outcome("failed", error=text), cancel=True)
 
     def _given_up(self) -> bool:
-        return self._stopping is not None and time.monotonic() > self._stopping + self._grace + 5
+        """The database does not answer, and `stop()` cannot wait for ever."""
+        if self._stopping is None or not self._trouble:
+            return False
+        return time.monotonic() > self._stopping + (0 if self._hurry else self._grace) + 10
 
     # -- running ----------
 
