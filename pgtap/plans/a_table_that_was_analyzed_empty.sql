@@ -1,5 +1,5 @@
 begin;
-select plan(27);
+select plan(28);
 
 create or replace function jobs.clock() returns timestamptz language sql volatile as $$
     select current_setting('test.clock')::timestamptz
@@ -54,6 +54,8 @@ delete from jobs.job;
 insert into jobs.job (kind, key, priority, run_after, created_at)
 select (array['a', 'b', 'c'])[1 + n % 3], n::text, n % 7 / 3, jobs.clock() - interval '1 hour' + n * interval '1 millisecond', jobs.clock()
 from generate_series(1, 20000) as n;
+-- the housekeeping of this instant has been done
+select is_empty($$ select from jobs.claim('{none}') $$, 'it has ticked');
 insert into scans select pg_temp.seq_scans();
 
 select cmp_ok(pg_temp.read_by($$ select jobs.enqueue('a', 'new') $$), '<', 500::bigint, 'enqueue of a new key');

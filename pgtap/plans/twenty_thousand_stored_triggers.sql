@@ -1,5 +1,5 @@
 begin;
-select plan(7);
+select plan(8);
 
 create or replace function jobs.clock() returns timestamptz language sql volatile as $$
     select current_setting('test.clock')::timestamptz
@@ -38,6 +38,8 @@ from generate_series(1, 2000) as n;
 insert into held (id, token, kind, key) select c.id, c.claimed_by, c.kind, c.key from jobs.claim(batch => 10) as c;
 insert into jobs.trigger (kind, key, run_after, on_conflict, created_at)
 select 'a', 'elsewhere ' || n, jobs.clock(), 'reset', jobs.clock() from generate_series(1, 20000) as n;
+-- the housekeeping of this instant has been done
+select is_empty($$ select from jobs.claim('{none}') $$, 'it has ticked');
 insert into scans select pg_temp.seq_scans();
 select cmp_ok(pg_temp.read_by($$ select jobs.enqueue(h.kind, h.key) from held as h where h.place = 1 $$), '<', 500::bigint, 'enqueue of a running key');
 select cmp_ok(pg_temp.read_by($$ select jobs.complete(h.id, h.token) from held as h where h.place = 1 $$), '<', 500::bigint, 'complete of a retriggered job');
