@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.pq import ExecStatus
 from psycopg.rows import namedtuple_row
 from psycopg.types.json import Jsonb
 
@@ -106,7 +107,10 @@ class Session:
 
     def _execute(self, sql: str, args: Sequence[Any]) -> list[Any]:
         cursor = self.connection.execute(sql.encode(), args or None)
-        return cursor.fetchall() if cursor.description else []
+        if cursor.pgresult is None or cursor.pgresult.status != ExecStatus.TUPLES_OK:
+            return []
+        assert cursor.pgresult.nfields, f"rows without a column cannot be counted: {sql}"
+        return cursor.fetchall()
 
     def begin(self, isolation: str = "read committed") -> None:
         self.run(f"begin isolation level {isolation}")
@@ -127,7 +131,7 @@ class Session:
         """The server ends this session, as it does when its client is gone."""
         self.db.query("select pg_terminate_backend(%s)", (self.pid,))
         wait_for(
-            lambda: not self.db.query("select from pg_stat_activity where pid = %s", (self.pid,)),
+            lambda: not self.db.query("select 1 from pg_stat_activity where pid = %s", (self.pid,)),
             "the end of a session",
         )
         self.close()
@@ -214,8 +218,7 @@ def run_all(db: Database, worker: Session, *kinds: str) -> list[Any]:
             db.advance(7200)
             continue
         idle = 0
-        for job in jobs:
-            worker.complete(job)
+        assert all(answer.completed for answer in worker.complete_many(jobs))
         ran += jobs
         assert len(ran) < 20_000, "jobs run again and again"
     return ran

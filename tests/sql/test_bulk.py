@@ -15,7 +15,7 @@ def assert_one_run_per_key(db, s, keys=KEYS, extra=()):
     ran = run_all(db, s)
     assert sorted(job.key for job in ran) == sorted([*keys, *extra])
     assert s.value("select count(*) from jobs.job") == 0
-    assert s.run("select from jobs.trigger") == []
+    assert s.run("select 1 from jobs.trigger") == []
 
 
 def singly(s, start, stop):
@@ -79,14 +79,14 @@ def test_in_bulk_in_opposite_orders(db, session, present, ends):
 
 @pytest.mark.parametrize("how", ["singly", "bulk", "both"])
 def test_at_the_same_time_in_opposite_orders(db, session, how):
-    """Four sessions at once, two ascending, two descending, each in a transaction of its own, five times over."""
+    """Four sessions at once, two ascending, two descending, each in a transaction of its own, twice over."""
     sessions = [session(patient=True) for _ in range(4)]
 
     def replica(n):
         s = sessions[n]
 
         def run():
-            for round in range(5):
+            for round in range(2):
                 s.begin()
                 if how == "singly" or (how == "both" and (n + round) % 2):
                     (singly(s, 0, 999) if n % 2 else singly(s, 999, 0)).result()
@@ -123,8 +123,7 @@ def test_a_bulk_with_duplicates_among_all_kinds_of_jobs(db, session):
     handler.complete(held)
     handler.commit()
     assert worker.complete(running) == "pending"
-    assert_failed_is_kept = [row.state for row in other.jobs("k") if row.key == "failed"]
-    assert "failed" in assert_failed_is_kept
+    assert "failed" in [row.state for row in other.jobs("k") if row.key == "failed"]
     other.run("delete from jobs.job where state = 'failed'")
     assert_one_run_per_key(db, other, ["pending", "running", "held", "locked", "failed", "new"])
 

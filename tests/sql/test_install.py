@@ -52,9 +52,9 @@ def finish(processes: list[subprocess.Popen]) -> None:
 
 
 def test_twenty_installs_at_once(db, empty_db):
-    """A20, C32: twelve psql and eight Python processes at once, twice: all succeed, one version row, what one install makes."""
+    """A20, C32: sixteen psql and four Python processes at once, twice: all succeed, one version row, what one install makes."""
     for _ in range(2):
-        finish([psql(empty_db, INSTALL) if n % 5 < 3 else python(empty_db) for n in range(20)])
+        finish([psql(empty_db, INSTALL) if n % 5 else python(empty_db) for n in range(20)])
         assert empty_db.query("select version from jobs.migration order by 1") == db.query("select version from jobs.migration order by 1")
         assert empty_db.query("select count(*) from jobs.secret") == [(1,)]
         assert dump(empty_db, "--schema-only") == dump(db, "--schema-only")
@@ -194,7 +194,7 @@ def test_an_owner_who_is_no_superuser_installs_and_works(db, cluster, owner):
         worker.enqueue("k", "a")
         assert worker.complete(worker.take()) == "deleted"
         with refused("42501"):
-            worker.run("select from jobs.job")
+            worker.run("select 1 from jobs.job")
         finish([psql(base, UNINSTALL, user=owner)])
         assert base.query("select to_regnamespace('jobs')") == [(None,)]
         s.close()
