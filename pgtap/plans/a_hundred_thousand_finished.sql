@@ -38,7 +38,7 @@ from generate_series(1, 100000) as n;
 analyze jobs.job, jobs.trigger;
 insert into jobs.job (kind, key, priority, run_after, created_at)
 select (array['a', 'b', 'c'])[1 + n % 3], n::text, n % 7 / 3, jobs.clock() - interval '1 hour' + n * interval '1 millisecond', jobs.clock()
-from generate_series(1, 2000) as n;
+from generate_series(1, 5000) as n;
 -- the housekeeping of this instant has been done
 select is_empty($$ select from jobs.claim('{none}') $$, 'it has ticked');
 insert into scans select pg_temp.seq_scans();
