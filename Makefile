@@ -1,7 +1,7 @@
 # pgclaim: `make test` is the whole check; `make help` lists the rest.
 
 PY := .venv/bin/python
-TESTS ?= $(addprefix tests/sql/test_,fences.py leases.py producers.py retriggers.py transaction_leases.py) tests/python/test_calls.py tests/python/test_installer.py
+TESTS ?= tests/test_house.py $(addprefix tests/sql/test_,fences.py leases.py producers.py retriggers.py transaction_leases.py) tests/python/test_calls.py tests/python/test_installer.py
 JOBS ?= 3
 ARGS ?=
 PG ?= embedded
@@ -25,6 +25,7 @@ setup: .venv/.ready ## system packages that are missing, and .venv with the pack
 
 test: setup ## lint and pytest, on both servers (not yet in it: pgtap, the worker's tests, the demo)
 	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory plpgsql-check
 	@$(MAKE) --no-print-directory pytest
 
 lint: setup ## ruff, mypy and sqlfluff

@@ -41,7 +41,7 @@ begin
         grant execute on function
             jobs.enqueue, jobs.enqueue_many, jobs.version, jobs.claim, jobs.claim_key, jobs.claim_tx, jobs.complete,
             jobs.complete_many, jobs.fail, jobs.release, jobs.extend, jobs.extend_many, jobs.fence, jobs.holds, jobs.next_due,
-            jobs.define, jobs.pause, jobs.resume, jobs.cancel, jobs.cancel_key, jobs.retry, jobs.maintain
+            jobs.define, jobs.pause, jobs.resume, jobs.cancel, jobs.cancel_key, jobs.retry, jobs.maintain, jobs.clock -- the views call the clock as their reader
         to jobs_operator;
         grant select on jobs.overview, jobs.running, jobs.failed to jobs_operator;
     end if;

@@ -9,7 +9,7 @@ declare
     noted constant text := current_setting('jobs.held', true);
 begin
     if noted is null or noted !~ '^{[0-9]+(,[0-9]+)*}$' then
-        return '{}';
+        return '{}'::bigint[];
     end if;
     return noted::bigint[];
 end;

@@ -17,7 +17,7 @@ declare
     at timestamptz;
     held bigint[];
     found_ids bigint[];
-    passed bigint[] := '{}';
+    passed bigint[] := '{}'::bigint[];
     width int := claim_tx.batch + 16;
     j jobs.job;
     kept jobs.job[];
