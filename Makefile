@@ -1,7 +1,7 @@
 # pgclaim: `make test` is the whole check; `make help` lists the rest.
 
 PY := .venv/bin/python
-TESTS ?= tests/test_house.py $(addprefix tests/sql/test_,fences.py leases.py producers.py retriggers.py transaction_leases.py) tests/python/test_calls.py tests/python/test_installer.py
+TESTS ?= tests
 JOBS ?= 3
 ARGS ?=
 PG ?= embedded
@@ -23,8 +23,9 @@ setup: .venv/.ready ## system packages that are missing, and .venv with the pack
 	$(call say,setup: system packages and .venv)
 	@bash tests/tools/setup.sh
 
-test: setup ## lint and pytest, on both servers (not yet in it: pgtap, the worker's tests, the demo)
+test: setup ## lint and pytest, on both servers
 	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory pgtap
 	@$(MAKE) --no-print-directory plpgsql-check
 	@$(MAKE) --no-print-directory pytest
 

@@ -27,5 +27,15 @@ def session(db: Database) -> Iterator[Callable[..., Session]]:
 def own_cluster(cluster_name: str) -> Iterator[Cluster]:
     """A new server for this test alone, without any role or database of ours: the test may stop it."""
     server = Cluster(cluster_name)
+    made: list[Database] = []
+    create = server.create
+
+    def remember(**options: Any) -> Database:
+        made.append(create(**options))
+        return made[-1]
+
+    server.create = remember  # type: ignore[method-assign]
     yield server
+    for database in made:
+        database.close()
     server.remove()

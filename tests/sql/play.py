@@ -65,6 +65,12 @@ class Pending:
         wait_for(blocked, "waiting for a lock")
         return self
 
+    def answered_or_waiting(self) -> Pending:
+        """Return when the statement has its answer or waits for another session."""
+        blocked = "select cardinality(pg_blocking_pids(%s)) > 0"
+        wait_for(lambda: self.future.done() or self.session.db.query(blocked, (self.session.pid,))[0][0], "an answer")
+        return self
+
     def result(self, timeout: float = LIMIT) -> list[Any]:
         return self.future.result(timeout)
 

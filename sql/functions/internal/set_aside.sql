@@ -6,6 +6,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -16,7 +17,7 @@ begin
     for j in
         select s.id, s.kind, s.key, s.attempts, s.last_error, coalesce(s.max_attempts, (jobs.policy(s.kind)).max_attempts) as allowed
         from jobs.job as s
-        where s.id = any (set_aside.ids) and s.state = 'pending'
+        where s.id = any (set_aside.ids) and s.state || '' = 'pending'
     loop
         continue when j.allowed = 0 or j.attempts < j.allowed;
         update jobs.job as u

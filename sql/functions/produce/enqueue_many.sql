@@ -15,6 +15,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -73,6 +74,7 @@ begin
         left join lateral (
             select x.id, x.state from jobs.job as x
             where x.kind = enqueue_many.kind and x.key = a.key and x.state in ('pending', 'running')
+            offset 0
         ) as l on true
         where a.key is not null and a.nth = 1 and (l.id is not null or not a.free)
         order by l.id
@@ -108,10 +110,10 @@ begin
         a.key is null
         or (
             a.nth = 1 and a.free
-            and not exists (
-                select from jobs.job as l
+            and (
+                select l.id from jobs.job as l
                 where l.kind = enqueue_many.kind and l.key = a.key and l.state in ('pending', 'running')
-            )
+            ) is null
         );
 
     return (select count(distinct k.key) + count(*) filter (where k.key is null) from unnest(enqueue_many.keys) as k (key));

@@ -14,6 +14,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -41,7 +42,7 @@ begin
             from unnest(found_ids) as f (id)
             cross join lateral (
                 select r.ctid, r.id from jobs.job as r
-                where r.id = f.id and r.state = 'pending' and r.run_after <= at
+                where r.id = f.id and r.state || '' = 'pending' and r.run_after <= at
                 for update skip locked
             ) as j
             limit claim.batch - taken
@@ -65,7 +66,7 @@ begin
             get diagnostics n = row_count;
             taken := taken + n;
             if n < cardinality(places) then
-                perform jobs.set_aside(picked);
+                continue when jobs.set_aside(picked) > 0 and taken < claim.batch;
             end if;
         end if;
         exit when taken >= claim.batch;

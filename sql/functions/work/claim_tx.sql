@@ -10,6 +10,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -23,6 +24,7 @@ declare
     kept jobs.job[];
     taken int := 0;
     tries int := 0;
+    aside boolean;
 begin
     perform jobs.check_claim('claim_tx', claim_tx.batch, null, null);
     if cardinality(claim_tx.kinds) = 0 then
@@ -30,6 +32,7 @@ begin
     end if;
     held := jobs.tx_held();
     loop
+        aside := false;
         at := jobs.clock();
         found_ids := jobs.find(claim_tx.kinds, width, at, held || passed);
         begin
@@ -52,6 +55,7 @@ begin
         end;
         foreach j in array kept loop
             if jobs.set_aside(array[j.id]) > 0 then
+                aside := true;
                 continue;
             end if;
             held := held || j.id;
@@ -64,6 +68,7 @@ begin
             return next j;
         end loop;
         perform set_config('jobs.held', held::text, true);
+        continue when aside and taken < claim_tx.batch;
         exit when taken >= claim_tx.batch or cardinality(found_ids) < width;
         if cardinality(kept) = 0 then
             exit when width > 100000;

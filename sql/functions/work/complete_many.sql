@@ -7,6 +7,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -30,7 +31,7 @@ begin
         cross join lateral (
             select r.ctid as place from jobs.job as r
             where
-                r.id = c.id and r.state = 'running' and r.claimed_by = c.token and r.claimed_until > at
+                r.id = c.id and r.state || '' = 'running' and r.claimed_by = c.token and r.claimed_until > at
                 and not exists (select from jobs.trigger as t where t.kind = r.kind and t.key = r.key)
                 and not exists (select from jobs.kind as k where k.kind = r.kind and k.keep_done > interval '0 s')
             for update skip locked

@@ -8,6 +8,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
@@ -32,7 +33,7 @@ begin
         from (select distinct u.id, u.token from unnest(extend_many.ids, extend_many.tokens) as u (id, token) order by u.id) as c
         cross join lateral (
             select r.ctid as place from jobs.job as r
-            where r.id = c.id and r.state = 'running' and r.claimed_by = c.token and r.claimed_until > at
+            where r.id = c.id and r.state || '' = 'running' and r.claimed_by = c.token and r.claimed_until > at
             for no key update skip locked
         ) as l
     ));
@@ -42,7 +43,7 @@ begin
         case when j.state = 'running' and j.claimed_by = u.token and j.claimed_until > at then j.claimed_until end,
         coalesce(j.state = 'cancelled' and j.claimed_by = u.token, false)
     from unnest(extend_many.ids, extend_many.tokens) with ordinality as u (id, token, place)
-    left join lateral (select r.* from jobs.job as r where r.id = u.id) as j on true
+    left join lateral (select r.* from jobs.job as r where r.id = u.id offset 0) as j on true
     order by u.place;
 end;
 $$;
