@@ -19,14 +19,7 @@ from tests.tools.database import Database
 LIMIT = 60.0
 IMPATIENT = "-c lock_timeout=5s -c statement_timeout=60s"
 PATIENT = "-c lock_timeout=0 -c statement_timeout=120s"
-ARRAYS = {
-    "ids": "bigint[]",
-    "tokens": "uuid[]",
-    "kinds": "text[]",
-    "keys": "text[]",
-    "payloads": "jsonb[]",
-    "run_after": "timestamptz[]",
-}
+ARRAYS = {"ids": "bigint[]", "tokens": "uuid[]", "kinds": "text[]", "keys": "text[]", "payloads": "jsonb[]", "run_after": "timestamptz[]"}
 
 
 def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
@@ -78,20 +71,11 @@ class Pending:
 class Session:
     """A connection with a thread of its own. It waits at most 5 s for a lock, unless it is patient."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        patient: bool = False,
-        user: str | None = None,
-        **settings: str,
-    ) -> None:
+    def __init__(self, db: Database, *, patient: bool = False, user: str | None = None, **settings: str) -> None:
         self.db = db
         login = {} if user is None else {"user": user}
         self.connection: psycopg.Connection[Any] = db.connect(
-            options=PATIENT if patient else IMPATIENT,
-            row_factory=namedtuple_row,
-            **login,
+            options=PATIENT if patient else IMPATIENT, row_factory=namedtuple_row, **login
         )
         self.pid = self.connection.info.backend_pid
         self._thread = ThreadPoolExecutor(max_workers=1)
@@ -136,10 +120,7 @@ class Session:
     def die(self) -> None:
         """The server ends this session, as it does when its client is gone."""
         self.db.query("select pg_terminate_backend(%s)", (self.pid,))
-        wait_for(
-            lambda: not self.db.query("select 1 from pg_stat_activity where pid = %s", (self.pid,)),
-            "the end of a session",
-        )
+        wait_for(lambda: not self.db.query("select 1 from pg_stat_activity where pid = %s", (self.pid,)), "the end of a session")
         self.close()
 
     def close(self) -> None:
@@ -198,11 +179,7 @@ class Session:
         return self.one("holds", id=job.id, token=job.claimed_by)[0]
 
     def complete_many(self, jobs: Sequence[Any]) -> list[Any]:
-        return self.call(
-            "complete_many",
-            ids=[job.id for job in jobs],
-            tokens=[job.claimed_by for job in jobs],
-        )
+        return self.call("complete_many", ids=[job.id for job in jobs], tokens=[job.claimed_by for job in jobs])
 
     def row(self, job: Any) -> str | None:
         """The job's whole row as text, None if it is gone."""

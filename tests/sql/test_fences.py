@@ -160,16 +160,8 @@ def test_a_cancelled_handler_learns_it_at_its_heartbeat_and_its_writes_are_refus
         operator.enqueue("k", key)
     lost, live = sorted(worker.claim(batch=2), key=lambda job: job.key)
     assert operator.one("cancel_key", kind="k", key="a")[0] == "cancelled"
-    beats = worker.call(
-        "extend_many",
-        ids=[live.id, lost.id],
-        tokens=[live.claimed_by, lost.claimed_by],
-        lease="60 s",
-    )
-    assert [(b.id, b.claimed_until is None, b.cancelled) for b in beats] == [
-        (live.id, False, False),
-        (lost.id, True, True),
-    ]
+    beats = worker.call("extend_many", ids=[live.id, lost.id], tokens=[live.claimed_by, lost.claimed_by], lease="60 s")
+    assert [(b.id, b.claimed_until is None, b.cancelled) for b in beats] == [(live.id, False, False), (lost.id, True, True)]
     with refused("JB001", "cancelled"):
         worker.extend(lost)
     with refused("JB001", "cancelled"):

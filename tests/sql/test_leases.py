@@ -167,12 +167,7 @@ def test_a_worker_that_dies_each_time_costs_an_attempt_each_time(db, session):
         db.advance(61)
     assert operator.claim() == []
     (job,) = operator.jobs("k")
-    assert (job.state, job.attempts, job.claimed_by, job.claimed_until) == (
-        "failed",
-        3,
-        None,
-        None,
-    )
+    assert (job.state, job.attempts, job.claimed_by, job.claimed_until) == ("failed", 3, None, None)
     assert job.last_error.startswith("lease expired")
     assert job.finished_at is not None
     assert operator.claim() == []

@@ -9,8 +9,7 @@ import pytest
 from tests.sql.play import refused, run_all
 
 
-@pytest.mark.parametrize("on_conflict", ["reset", "earliest", "keep"])
-def test_no_claim_sees_neither_the_trigger_nor_the_rows(db, session, on_conflict):
+def test_no_claim_sees_neither_the_trigger_nor_the_rows(db, session):
     """
     producer                                   worker
     begin; insert row; enqueue (the job is pending and due: nothing changes)
@@ -20,35 +19,33 @@ def test_no_claim_sees_neither_the_trigger_nor_the_rows(db, session, on_conflict
     """
     producer, worker = session(), session()
     worker.run("create table item (n int)")
-    worker.enqueue("k", "a")
-    producer.begin()
-    producer.run("insert into item values (1)")
-    assert producer.enqueue("k", "a", on_conflict=on_conflict).outcome in (
-        "reset",
-        "kept",
-    )
-    assert worker.claim() == []
-    assert worker.call("claim_key", kind="k", key="a") == []
-    worker.begin()
-    assert worker.call("claim_tx") == []
-    worker.rollback()
-    producer.commit()
-    job = worker.take()
-    assert worker.run("select n from item") == [(1,)]
-    assert worker.complete(job) == "deleted"
+    for n, on_conflict in enumerate(("reset", "earliest", "keep"), 1):
+        worker.enqueue("k", "a")
+        producer.begin()
+        producer.run("insert into item values (1)")
+        assert producer.enqueue("k", "a", on_conflict=on_conflict).outcome in ("reset", "kept")
+        assert worker.claim() == []
+        assert worker.call("claim_key", kind="k", key="a") == []
+        worker.begin()
+        assert worker.call("claim_tx") == []
+        worker.rollback()
+        producer.commit()
+        job = worker.take()
+        assert worker.value("select count(*) from item") == n
+        assert worker.complete(job) == "deleted"
 
 
-@pytest.mark.parametrize("on_conflict", ["reset", "earliest", "keep"])
-def test_a_bulk_that_changes_nothing_holds_its_jobs_too(db, session, on_conflict):
+def test_a_bulk_that_changes_nothing_holds_its_jobs_too(db, session):
     """As above with enqueue_many: begin; enqueue_many; worker claims nothing; commit; worker claims."""
     producer, worker = session(), session()
-    for key in ("a", "b"):
-        worker.enqueue("k", key)
-    producer.begin()
-    assert producer.one("enqueue_many", kind="k", keys=["b", "a"], on_conflict=on_conflict)[0] == 2
-    assert worker.claim(batch=5) == []
-    producer.commit()
-    assert len(worker.claim(batch=5)) == 2
+    for on_conflict in ("reset", "earliest", "keep"):
+        for key in ("a", "b"):
+            worker.enqueue(on_conflict, key)
+        producer.begin()
+        assert producer.one("enqueue_many", kind=on_conflict, keys=["b", "a"], on_conflict=on_conflict)[0] == 2
+        assert worker.claim(batch=5) == []
+        producer.commit()
+        assert len(worker.claim(batch=5)) == 2
     assert worker.run("select 1 from jobs.trigger") == []
 
 
@@ -91,19 +88,21 @@ def test_two_transactions_enqueue_one_key_and_end_in_any_way(db, session, end_fi
     then both end, in either order, by commit or rollback: one run if any of them committed, with its payload
     """
     first, second, worker = session(), session(), session()
-    first.begin()
-    assert first.enqueue("k", "a", payload={"by": "first"}).outcome == "inserted"
-    second.begin()
-    assert second.enqueue("k", "a", payload={"by": "second"}).outcome == "queued"
-    ends = [(first, end_first), (second, end_second)]
-    for who, end in ends if order == "first first" else reversed(ends):
-        getattr(who, end)()
-    db.advance(1)
-    ran = run_all(db, worker)
-    expected = ["second"] if end_second == "commit" else ["first"] if end_first == "commit" else []
-    assert [job.payload["by"] for job in ran] == expected
-    assert worker.jobs("k") == []
-    assert worker.run("select 1 from jobs.trigger") == []
+    for case in itertools.product(["commit", "rollback"], ["commit", "rollback"], ["first first", "second first"]):
+        end_first, end_second, order = case
+        first.begin()
+        assert first.enqueue("k", "a", payload={"by": "first"}).outcome == "inserted"
+        second.begin()
+        assert second.enqueue("k", "a", payload={"by": "second"}).outcome == "queued"
+        ends = [(first, end_first), (second, end_second)]
+        for who, end in ends if order == "first first" else reversed(ends):
+            getattr(who, end)()
+        db.advance(1)
+        ran = run_all(db, worker)
+        expected = ["second"] if end_second == "commit" else ["first"] if end_first == "commit" else []
+        assert [job.payload["by"] for job in ran] == expected, case
+        assert worker.jobs("k") == [], case
+        assert worker.run("select 1 from jobs.trigger") == [], case
 
 
 @pytest.mark.parametrize(
@@ -117,8 +116,7 @@ def test_two_transactions_enqueue_one_key_and_end_in_any_way(db, session, end_fi
     ],
     ids=["same key", "new kind", "new priority", "no keys", "key and none"],
 )
-@pytest.mark.parametrize("end", ["commit", "rollback"])
-def test_a_producer_waits_for_no_other_producer(db, session, one, other, end):
+def test_a_producer_waits_for_no_other_producer(db, session, one, other):
     """
     first                       second
     begin; enqueue, enqueue_many
@@ -127,24 +125,19 @@ def test_a_producer_waits_for_no_other_producer(db, session, one, other, end):
     every key that was asked for by a committed transaction runs once
     """
     first, second, worker = session(), session(), session()
-    first.begin()
-    first.enqueue("new", **one)
-    first.one("enqueue_many", kind="new bulk", keys=[one.get("key")])
-    second.enqueue("new", **other)
-    second.one("enqueue_many", kind="new bulk", keys=[other.get("key")])
-    getattr(first, end)()
-    db.advance(1)
-    ran = run_all(db, worker)
-    wanted = ([one] if end == "commit" else []) + [other]
-    keys = sorted({w["key"] for w in wanted if w.get("key")}) + [None for w in wanted if not w.get("key")]
-    for kind in ("new", "new bulk"):
-        assert (
-            sorted(
-                (job.key for job in ran if job.kind == kind),
-                key=lambda k: (k is None, k),
-            )
-            == keys
-        )
+    for end in ("commit", "rollback"):
+        first.begin()
+        first.enqueue(end, **one)
+        first.one("enqueue_many", kind=f"bulk {end}", keys=[one.get("key")])
+        second.enqueue(end, **other)
+        second.one("enqueue_many", kind=f"bulk {end}", keys=[other.get("key")])
+        getattr(first, end)()
+        db.advance(1)
+        ran = run_all(db, worker)
+        wanted = ([one] if end == "commit" else []) + [other]
+        keys = sorted({w["key"] for w in wanted if w.get("key")}) + [None for w in wanted if not w.get("key")]
+        for kind in (end, f"bulk {end}"):
+            assert sorted((job.key for job in ran if job.kind == kind), key=lambda k: (k is None, k)) == keys
 
 
 def test_a_producer_does_not_wait_for_a_kind_that_is_being_defined(db, session):
@@ -160,18 +153,7 @@ def test_a_producer_does_not_wait_for_a_kind_that_is_being_defined(db, session):
     operator.commit()
 
 
-OPEN = [
-    "claim",
-    "claim_key",
-    "claim_tx",
-    "complete",
-    "done",
-    "complete_many",
-    "complete_tx",
-    "fail",
-    "fail_final",
-    "fail_tx",
-] + [
+OPEN = ["claim", "claim_key", "claim_tx", "complete", "done", "complete_many", "complete_tx", "fail", "fail_final", "fail_tx"] + [
     "release",
     "release_tx",
     "extend",
@@ -248,17 +230,12 @@ def test_a_producer_waits_for_no_transaction_that_touched_its_job(db, session, v
             worker.extend(job)
         elif verb == "fence":
             worker.fence(job)
-        assert producer.enqueue(kind, "a", payload={"n": 2}).outcome in (
-            "queued",
-            "retriggered",
-            "inserted",
-        )
+        assert producer.enqueue(kind, "a", payload={"n": 2}).outcome in ("queued", "retriggered", "inserted")
         bulk = "insert into bulk_payload values (1)"
         assert (
             bulk
             and producer.value(
-                "select jobs.enqueue_many(%s, array['a', 'b'], array[jsonb_build_object('n', 3), jsonb_build_object('n', 3)])",
-                kind,
+                "select jobs.enqueue_many(%s, array['a', 'b'], array[jsonb_build_object('n', 3), jsonb_build_object('n', 3)])", kind
             )
             == 2
         )

@@ -6,18 +6,7 @@ import pytest
 
 from tests.sql.play import run_all
 
-ENDS = [
-    "complete",
-    "done",
-    "complete_many",
-    "fail",
-    "last",
-    "final",
-    "release",
-    "expire",
-    "expire_last",
-    "cancel",
-]
+ENDS = ["complete", "done", "complete_many", "fail", "last", "final", "release", "expire", "expire_last", "cancel"]
 WHEN = ["before", "open", "overlap", "open overlap"]
 
 
@@ -52,12 +41,7 @@ def test_exactly_one_more_run(db, session, how):
     if how == "done":
         other.call("define", kind="k", keep_done="1 hour")
     for when in WHEN:
-        producer.enqueue(
-            "k",
-            when,
-            payload={"n": 0},
-            max_attempts=1 if how in ("last", "expire_last") else None,
-        )
+        producer.enqueue("k", when, payload={"n": 0}, max_attempts=1 if how in ("last", "expire_last") else None)
         job = worker.take("k")
 
         def triggers(key=when):
@@ -98,12 +82,7 @@ def test_a_trigger_that_is_rolled_back_gives_no_run(db, session, how):
     worker, producer, other = session(), session(), session()
     if how == "done":
         other.call("define", kind="k", keep_done="1 hour")
-    producer.enqueue(
-        "k",
-        "a",
-        payload={"n": 0},
-        max_attempts=1 if how in ("last", "expire_last") else None,
-    )
+    producer.enqueue("k", "a", payload={"n": 0}, max_attempts=1 if how in ("last", "expire_last") else None)
     job = worker.take("k")
     producer.begin()
     producer.enqueue("k", "a", payload={"n": 1})
@@ -186,7 +165,4 @@ def test_the_last_attempt_leaves_a_failed_job_and_a_fresh_one(db, session):
     db.advance(1)
     fresh = worker.take()
     assert (fresh.id == job.id, fresh.attempts) == (False, 0)
-    assert [(row.state, row.last_error) for row in worker.jobs("k")] == [
-        ("failed", "no more"),
-        ("running", None),
-    ]
+    assert [(row.state, row.last_error) for row in worker.jobs("k")] == [("failed", "no more"), ("running", None)]

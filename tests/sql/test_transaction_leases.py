@@ -134,11 +134,7 @@ def test_a_failure_inside_a_savepoint_is_recorded_by_the_transaction_that_holds_
     handler.commit()
     assert other.run("select 1 from effect") == []
     (row,) = other.jobs("k")
-    assert (row.state, row.attempts, row.last_error) == (
-        "pending",
-        1,
-        "division by zero",
-    )
+    assert (row.state, row.attempts, row.last_error) == ("pending", 1, "division by zero")
 
 
 def test_a_claim_inside_a_savepoint_ends_with_it(db, session):
@@ -161,11 +157,7 @@ def test_a_claim_inside_a_savepoint_ends_with_it(db, session):
 def test_a_job_that_was_finished_in_the_transaction_is_not_returned_again(db, session):
     """begin; claim_tx all one by one, each completed, released or failed with no wait: each comes once."""
     handler, other = session(), session()
-    ends = (
-        handler.complete,
-        handler.release,
-        lambda job: handler.fail(job, retry_in="0 s"),
-    )
+    ends = (handler.complete, handler.release, lambda job: handler.fail(job, retry_in="0 s"))
     for key in range(6):
         other.enqueue("k", str(key))
     handler.begin()
