@@ -1,7 +1,7 @@
 # pgclaim: `make test` is the whole check; `make help` lists the rest.
 
 PY := .venv/bin/python
-TESTS ?= tests --ignore-glob=*/sql/test_claims.py --ignore-glob=*/sql/test_housekeeping.py --ignore-glob=*/sql/test_roles.py --ignore-glob=*/sql/test_values.py --ignore-glob=*/sql/test_timezones.py
+TESTS ?= tests
 JOBS ?= 3
 ARGS ?=
 PG ?= embedded

@@ -9,10 +9,13 @@ set enable_bitmapscan = off
 set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
+set timezone = 'UTC' -- a day is 24 hours in every session
 as $$
 declare
     k record;
     at constant timestamptz := jobs.clock();
+    old bigint[];
+    one bigint;
     gone bigint;
     pruned bigint := 0;
 begin
@@ -35,17 +38,32 @@ begin
         )
         select s.kind, s.state, jobs.policy(s.kind) as policy from kept as s
     loop
-        delete from jobs.job as d
-        where d.ctid = any (array(
-            select j.ctid from jobs.job as j
+        old := array(
+            select j.id from jobs.job as j
             where
                 j.state in ('done', 'failed', 'cancelled') and j.kind = k.kind and j.state = k.state
                 and j.finished_at <= at - case when k.state = 'done' then coalesce((k.policy).keep_done, '0 s') else (k.policy).keep_failed end
             order by j.finished_at
             limit greatest(prune.most - pruned, 0)
             for update skip locked
-        ));
-        get diagnostics gone = row_count;
+        );
+        begin
+            delete from jobs.job as d where d.id = any (old);
+            get diagnostics gone = row_count;
+        exception
+            when others then
+                -- one of them may not go (a trigger or a foreign key of the user's own): set it aside, delete the others
+                gone := 0;
+                foreach one in array old loop
+                    begin
+                        delete from jobs.job as d where d.id = one;
+                        gone := gone + 1;
+                    exception
+                        when others then
+                            raise warning 'finished job % could not be deleted: % (%)', one, sqlerrm, sqlstate;
+                    end;
+                end loop;
+        end;
         pruned := pruned + gone;
     end loop;
     return pruned;

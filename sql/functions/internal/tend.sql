@@ -36,7 +36,10 @@ begin
     moved := jobs.reap(100) + jobs.fold(1000);
     if this % 16 = 0 then
         perform jobs.prune(1000);
-        delete from jobs.tick as t where t.id between this - 64 and this - 16;
+        delete from jobs.tick as d
+        where d.ctid = any (array(
+            select t.ctid from jobs.tick as t where t.id between this - 64 and this - 16 for update skip locked
+        ));
     end if;
     return moved > 0;
 end;

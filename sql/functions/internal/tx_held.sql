@@ -8,7 +8,7 @@ as $$
 declare
     noted constant text := current_setting('jobs.held', true);
 begin
-    if noted is null or noted !~ '^{[0-9]+(,[0-9]+)*}$' then
+    if noted is null or noted !~ '^{[0-9]{1,18}(,[0-9]{1,18})*}$' then
         return '{}'::bigint[];
     end if;
     return noted::bigint[];

@@ -17,10 +17,11 @@ set enable_bitmapscan = off
 set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
+set timezone = 'UTC' -- a day is 24 hours in every session
 as $$
 declare
     at timestamptz;
-    width int := claim.batch + 16;
+    width int;
     found_ids bigint[];
     picked bigint[];
     places tid[];
@@ -32,6 +33,7 @@ begin
     if cardinality(claim.kinds) = 0 then
         return;
     end if;
+    width := claim.batch + 16;
     perform jobs.tend(false);
     loop
         at := jobs.clock();

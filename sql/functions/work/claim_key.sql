@@ -10,6 +10,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 set plan_cache_mode = force_generic_plan
 set jit = off
+set timezone = 'UTC' -- a day is 24 hours in every session
 as $$
 declare
     at timestamptz;

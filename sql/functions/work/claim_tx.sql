@@ -19,7 +19,7 @@ declare
     held bigint[];
     found_ids bigint[];
     passed bigint[] := '{}'::bigint[];
-    width int := claim_tx.batch + 16;
+    width int;
     j jobs.job;
     kept jobs.job[];
     taken int := 0;
@@ -30,6 +30,7 @@ begin
     if cardinality(claim_tx.kinds) = 0 then
         return;
     end if;
+    width := claim_tx.batch + 16;
     held := jobs.tx_held();
     loop
         aside := false;

@@ -14,7 +14,7 @@ as $$
 #variable_conflict use_column
 declare
     at constant timestamptz := jobs.clock();
-    settled uuid[];
+    settled text[];
     j record;
 begin
     perform jobs.guard('complete_many', false);
@@ -24,33 +24,38 @@ begin
             coalesce(cardinality(complete_many.ids)::text, 'null'), coalesce(cardinality(complete_many.tokens)::text, 'null')
             using errcode = '22023';
     end if;
-    -- the plain ones at once: running, not keyed or not triggered, of kinds that keep no history
-    with plain as (
-        select l.place
+    -- all that are live are locked first, in id order; the plain ones (not triggered, of kinds that keep no history) go at once
+    with mine as materialized (
+        select l.place, l.kind, l.key
         from (select distinct u.id, u.token from unnest(complete_many.ids, complete_many.tokens) as u (id, token) order by u.id) as c
         cross join lateral (
-            select r.ctid as place from jobs.job as r
-            where
-                r.id = c.id and r.state || '' = 'running' and r.claimed_by = c.token and r.claimed_until > at
-                and not exists (select from jobs.trigger as t where t.kind = r.kind and t.key = r.key)
-                and not exists (select from jobs.kind as k where k.kind = r.kind and k.keep_done > interval '0 s')
-            for update skip locked
+            select r.ctid as place, r.kind, r.key from jobs.job as r
+            where r.id = c.id and r.state || '' = 'running' and r.claimed_by = c.token and r.claimed_until > at
+            for update
         ) as l
     ),
 
     deleted as (
-        delete from jobs.job as d where d.ctid = any (array(select p.place from plain as p)) returning d.claimed_by
+        delete from jobs.job as d
+        where d.ctid = any (array(
+            select m.place from mine as m
+            where
+                not exists (select from jobs.trigger as t where t.kind = m.kind and t.key = m.key)
+                and not exists (select from jobs.kind as k where k.kind = m.kind and k.keep_done > interval '0 s')
+        ))
+        returning d.id, d.claimed_by
     )
-    select coalesce(array_agg(d.claimed_by), '{}') into settled from deleted as d;
+
+    select coalesce(array_agg(d.id || ' ' || d.claimed_by), '{}') into settled from deleted as d;
 
     for j in
         select distinct u.id, u.token from unnest(complete_many.ids, complete_many.tokens) as u (id, token)
-        where u.id is not null and u.token is not null and u.token <> all (settled)
+        where u.id is not null and u.token is not null and u.id || ' ' || u.token <> all (settled)
         order by u.id
     loop
         begin
             perform jobs.complete(j.id, j.token);
-            settled := settled || j.token;
+            settled := settled || (j.id || ' ' || j.token);
         exception
             when sqlstate 'JB001' then
                 null;
@@ -58,7 +63,7 @@ begin
     end loop;
 
     return query
-    select u.id, coalesce(u.token = any (settled), false)
+    select u.id, coalesce(u.id || ' ' || u.token = any (settled), false)
     from unnest(complete_many.ids, complete_many.tokens) with ordinality as u (id, token, place)
     order by u.place;
 end;
