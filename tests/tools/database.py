@@ -112,7 +112,7 @@ def _environment() -> dict[str, str]:
 class Cluster:
     """A server of the tests' own. `stop_immediately()` and `start()` are its crash and its restart."""
 
-    def __init__(self, name: str, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, name: str, settings: Mapping[str, str] | None = None, base: Path | None = None) -> None:
         if name not in NAMES:
             raise ValueError(f"no such server: {name!r}, only {NAMES}")
         self.name = name
@@ -120,7 +120,7 @@ class Cluster:
         self.port = 5432
         self._owner = os.getpid()
         self._account: dict[str, Any] = {}
-        self.directory = Path(tempfile.mkdtemp(prefix=f"pgclaim-{name}-", dir=temporary_base()))
+        self.directory = Path(tempfile.mkdtemp(prefix=f"pgclaim-{name}-", dir=base or temporary_base()))
         self.directory.chmod(0o755)
         self._watcher = subprocess.Popen(
             ["sh", "-c", WATCHER, "watcher", str(self.directory)],

@@ -1,0 +1,1 @@
+"""Figures of this machine: `make bench`. Only ratios within one run mean anything."""
