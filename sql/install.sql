@@ -3,7 +3,7 @@
 
 begin;
 set local client_min_messages = warning;
-select pg_advisory_xact_lock(1785684595, 0);
+select pg_advisory_xact_lock(1785684595, 0) \gset
 \ir migrations/bootstrap.sql
 select not exists (select from jobs.migration where version = 1) as pending \gset
 \if :pending
