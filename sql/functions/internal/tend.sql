@@ -1,7 +1,7 @@
 -- The housekeeping that rides along with a claim. Promises: at most once per 100 ms in the whole cluster (or now, if `eager` and there is
--- something to do) it ends expired leases, folds stored triggers, and every 16th time prunes; a bounded amount each. Returns whether a job may have become
+-- something to do) it ends expired leases, folds stored triggers, looks after new subscriptions and what advances left to delete, and every 16th time prunes; a bounded amount each. Returns whether a job may have become
 -- claimable. Who ticks has an advisory lock until its transaction ends; should that stay open, the others go on after a second.
--- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, prune.
+-- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, settle, prune_noted, prune.
 create or replace function jobs.tend(eager boolean)
 returns boolean
 language plpgsql
@@ -34,6 +34,12 @@ begin
     end if;
     insert into jobs.tick (at) values (now_is) returning tick.id into this;
     moved := jobs.reap(100) + jobs.fold(1000);
+    if exists (select from jobs.subscription as s where s.awaits is not null) then
+        moved := moved + jobs.settle();
+    end if;
+    if exists (select from jobs.unpruned) then
+        perform jobs.prune_noted(100);
+    end if;
     if this % 16 = 0 then
         perform jobs.prune(1000);
         delete from jobs.tick as d
