@@ -88,7 +88,7 @@ def answers(db: Database, word: str, typed: list[str], directory: Path) -> list[
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout.split(END)[: len(typed)]
 
