@@ -1,7 +1,15 @@
--- Promises: folds the stored triggers of up to `most` keys whose job does not run. A key that cannot be folded now is left for later and stops no
--- other (one that raises is set aside with a warning that names it). Returns how many keys were folded. Locks as fold_key, key by key.
-create or replace function jobs.fold(most int)
-returns bigint
+-- Promises: looks at the stored triggers of up to `most` keys, in the order of (kind, key), from the place (kind, key) on (null = from the first), and
+-- folds those whose job does not run. It reads each key once, however many triggers that has, and no more than `most`: where it stopped goes
+-- back to the caller, who starts there the next time, so that keys which cannot be folded now (the job runs, or its row is held) hide no
+-- others for good. A key that cannot be folded is left for later; one that raises is set aside with a warning that names it.
+-- Returns how many were folded, and the place where it stopped: null if it saw the last key. Locks as fold_key, key by key.
+create or replace function jobs.fold(
+    most int,
+    inout kind text,
+    inout key text,
+    out folded bigint
+)
+returns record
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -12,11 +20,17 @@ set jit = off
 as $$
 declare
     k record;
-    folded bigint := 0;
+    looked int := 0;
 begin
+    fold.folded := 0;
     for k in
         with recursive stored (kind, key) as (
-            (select t.kind, t.key from jobs.trigger as t order by t.kind, t.key limit 1)
+            (
+                select t.kind, t.key from jobs.trigger as t
+                where (t.kind, t.key) > (coalesce(fold.kind, ''), coalesce(fold.key, ''))
+                order by t.kind, t.key
+                limit 1
+            )
             union all
             select n.kind, n.key
             from stored as s
@@ -27,24 +41,35 @@ begin
                 limit 1
             ) as n
         )
-        select s.kind, s.key from stored as s
-        where not exists (
-            select from jobs.job as j
-            where j.kind = s.kind and j.key = s.key and j.state in ('pending', 'running') and j.state = 'running'
-        )
+        select
+            s.kind, s.key,
+            -- not EXISTS, which may be planned as a hash of every running job
+            (
+                select j.state from jobs.job as j
+                where j.kind = s.kind and j.key = s.key and j.state in ('pending', 'running')
+            ) as state
+        from stored as s
         limit fold.most
     loop
+        looked := looked + 1;
+        fold.kind := k.kind;
+        fold.key := k.key;
+        continue when k.state = 'running';
         begin
             if jobs.fold_key(k.kind, k.key) then
-                folded := folded + 1;
+                fold.folded := fold.folded + 1;
             end if;
         exception
             when others then
                 raise warning 'stored trigger of kind % key % was set aside: % (%)', k.kind, k.key, sqlerrm, sqlstate;
         end;
     end loop;
-    return folded;
+    if looked < fold.most then
+        fold.kind := null;
+        fold.key := null;
+    end if;
 end;
 $$;
 
-comment on function jobs.fold(int) is 'Folds the stored triggers of up to "most" keys; returns how many were folded. Internal.';
+comment on function jobs.fold(int, text, text) is
+'Looks at the stored triggers of up to "most" keys after (kind, key) and folds what can be; returns how many were folded and where it stopped. Internal.';

@@ -16,6 +16,7 @@ as $$
 declare
     n bigint;
     total bigint;
+    looked record;
 begin
     perform jobs.guard('maintain', true);
     total := 0;
@@ -26,10 +27,11 @@ begin
     end loop;
     return query select 'expired', total;
     total := 0;
+    select null::text as kind, null::text as key into looked;
     loop
-        n := jobs.fold(1000);
-        total := total + n;
-        exit when n = 0;
+        select f.kind, f.key, f.folded into looked from jobs.fold(1000, looked.kind, looked.key) as f;
+        total := total + looked.folded;
+        exit when looked.kind is null;
     end loop;
     return query select 'folded', total;
     return query
