@@ -130,6 +130,7 @@ def test_a_savepoint_that_is_rolled_back_holds_nobody_up(session, worker, holdin
     early: begin; savepoint; publish a; rollback to savepoint           late: publish a, committed
     worker: reads it. early: publish a again                            late: publish a, committed
     worker: nothing; early: commit; worker: both, in order.
+    late: publish a, committed. early: begin; publish a: its floor is a new one, so worker reads late's row.
     """
     job, first = holding
     early, late = session(), session()
@@ -146,6 +147,26 @@ def test_a_savepoint_that_is_rolled_back_holds_nobody_up(session, worker, holdin
     assert read(worker, job) == [first, second]
     early.commit()
     assert read(worker, job) == [first, second, third, fourth]
+    fifth = publish(late, "a")
+    early.begin()
+    publish(early, "a")
+    assert read(worker, job) == [first, second, third, fourth, fifth]
+
+
+@pytest.mark.parametrize("forged", ["{%s,%s}", "{0,%s,%s}", "{999999999999999999}", "{}", "nonsense", "{-1}", ""])
+def test_a_forged_setting_hides_no_producer(session, worker, holding, forged):
+    """A producer's session has set jobs.published, the note that it keeps of its locks, to what it likes: late rows wait all the same."""
+    job, first = holding
+    early, late = session(), session()
+    spots = "select last_value, hashtextextended('a', hashtextextended(%s, 0))::bit(32)::int from jobs.outbox_seq"
+    (known,) = early.run(spots, STREAM)
+    early.run("select set_config('jobs.published', %s, false)", forged % tuple(known) if "%" in forged else forged)
+    early.begin()
+    second = publish(early, "a")
+    third = publish(late, "a")
+    assert set(read(worker, job)) <= {first}
+    early.commit()
+    assert read(worker, job) == [first, second, third]
 
 
 def test_what_has_not_published_the_key_delays_nobody(db, session, worker, holding):
