@@ -44,6 +44,7 @@ select not exists (select from jobs.migration where version = 2) as pending \gse
 \ir functions/internal/settle.sql
 \ir functions/internal/take_triggers.sql
 \ir functions/internal/tend.sql
+\ir functions/internal/tend_tx.sql
 \ir functions/internal/tx_held.sql
 \ir functions/internal/tx_token.sql
 \ir functions/internal/unread.sql

@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(11);
 
 create or replace function jobs.clock() returns timestamptz language sql volatile as $$
     select current_setting('test.clock')::timestamptz
@@ -45,6 +45,9 @@ select is(count(pg_temp.tick(n)), 11::bigint, 'eleven ticks') from generate_seri
 select cmp_ok(max(t.entries), '<', 5000::bigint, 'none of them reads more than its share of the ten thousand') from tick as t;
 select cmp_ok(max(t.pages), '<', 20000::bigint, 'or looks at more pages than a thousand keys need') from tick as t;
 select is(sum(t.claimed), 1::numeric, 'and what stands behind them has its turn') from tick as t;
+insert into tick select 12, pg_temp.entries(), pg_temp.pages(), 0;
+select is_empty($$ select from jobs.claim_tx('{k}') $$, 'a claim_tx in the same instant');
+select cmp_ok(pg_temp.entries() - t.entries, '<', 2500::bigint, 'looks at a few hundred') from tick as t where t.n = 12;
 select is(count(*), 10000::bigint, 'the triggers of running jobs stay') from jobs.trigger as t;
 select is(jobs.cancel_key('k', '5000'), 'cancelled', 'a run ends') from jobs.version();
 select is(count(*), 9999::bigint, 'and takes its trigger along at once') from jobs.trigger as t;

@@ -1,7 +1,7 @@
 -- Promises: ends the attempts of up to `most` jobs whose lease has expired; a job that a transaction holds (a fence) is passed over. One that
 -- raises is set aside with a warning that names it; the others go on. Returns how many ended. Locks the rows, oldest lease first, never
--- waiting; then as end_attempt.
-create or replace function jobs.reap(most int)
+-- waiting; then as end_attempt. `kinds`: only jobs of these. `before`: only leases that ended by then.
+create or replace function jobs.reap(most int, kinds text[] default null, before timestamptz default null)
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,7 +18,9 @@ declare
 begin
     for j in
         select r.* from jobs.job as r
-        where r.state = 'running' and r.claimed_until <= at
+        where
+            r.state = 'running' and r.claimed_until <= least(at, reap.before)
+            and (reap.kinds is null or r.kind = any (reap.kinds))
         order by r.claimed_until
         limit reap.most
         for update skip locked
@@ -42,4 +44,5 @@ begin
 end;
 $$;
 
-comment on function jobs.reap(int) is 'Ends the attempts of up to "most" jobs with an expired lease; returns how many. Internal.';
+comment on function jobs.reap(int, text[], timestamptz) is
+'Ends the attempts of up to "most" jobs with an expired lease; returns how many. Internal.';
