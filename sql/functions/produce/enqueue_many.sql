@@ -28,7 +28,7 @@ declare
     at constant timestamptz := jobs.clock();
     total constant int := cardinality(enqueue_many.keys);
     present constant boolean := current_setting('transaction_isolation') not in ('repeatable read', 'serializable');
-    open_gates int[] := '{}';
+    open_gates int[] := '{}'::int[];
     stored boolean[]; -- by place in keys; null = none
     j record;
 begin
