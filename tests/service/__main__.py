@@ -11,10 +11,10 @@ import signal
 
 from pgclaim import Worker
 
-from . import ingest, purge, sessions
+from . import ingest, purge, replay, sessions
 from .registry import registry
 
-CONSUMERS = (ingest, purge, sessions)
+CONSUMERS = (ingest, purge, replay, sessions)
 """Imported, they have registered their handlers."""
 
 

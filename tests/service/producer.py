@@ -16,7 +16,13 @@ KIND = "semantic.ingest"
 DEBOUNCE = 0.1
 """Seconds that a set waits for more messages."""
 
-KINDS = (KIND, PROVISION, DELETE, PURGE_COLLECTION, PURGE_SEGMENTS)
+STREAM = "episodes"
+SEGMENT = "replay.segment"
+SEMANTIC = "replay.semantic"
+SUBSYSTEMS = (SEGMENT, SEMANTIC)
+"""Kinds of the jobs that replay the stream."""
+
+KINDS = (KIND, PROVISION, DELETE, PURGE_COLLECTION, PURGE_SEGMENTS, *SUBSYSTEMS)
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,12 @@ class Episode:
     @property
     def sets(self) -> tuple[str, str, str]:
         """The sets that this episode is a message of."""
-        return (
-            f"conversation/{self.session.split('/')[0]}",
-            f"speaker/{self.speaker}",
-            "organisation",
-        )
+        return sets_of(self.session, self.speaker)
+
+
+def sets_of(session: str, speaker: str) -> tuple[str, str, str]:
+    """The conversation, the speaker, the whole organisation."""
+    return f"conversation/{session.split('/')[0]}", f"speaker/{speaker}", "organisation"
 
 
 class NoSession(Exception):
@@ -47,6 +54,7 @@ def install(conn: psycopg.Connection[Any], *, lease: float) -> None:
         conn.execute(files(__package__).joinpath("tables.sql").read_bytes())
         for kind in KINDS:
             client.define(conn, kind, lease=lease, backoff_base=0.2, backoff_max=2)
+        subscribe(conn)
 
 
 def create_session(conn: psycopg.Connection[Any], name: str) -> int:
@@ -69,6 +77,30 @@ def delete_session(conn: psycopg.Connection[Any], name: str) -> int:
         conn.execute("update session_log set deleted = true where session_id = %s", [session])
         client.enqueue(conn, DELETE, str(session))
     return session
+
+
+def subscribe(conn: psycopg.Connection[Any]) -> None:
+    """Let every subsystem replay the stream. A service calls it whenever it starts."""
+    with conn.transaction():
+        for kind in SUBSYSTEMS:
+            client.subscribe(conn, STREAM, kind)
+
+
+def add(conn: psycopg.Connection[Any], episodes: Sequence[Episode]) -> list[int]:
+    """Store episodes of sessions that live, and publish them: the subsystems do the rest. Returns their numbers in the stream."""
+    published = []
+    with conn.transaction():
+        for episode in episodes:
+            session = find_session(conn, episode.session, "for key share")
+            row = conn.execute(
+                "insert into episode (session_id, position, speaker, text, said_at) values (%s, %s, %s, %s, %s) returning id",
+                [session, episode.position, episode.speaker, episode.text, episode.at],
+            ).fetchone()
+            assert row is not None
+            seq = client.publish(conn, STREAM, str(session), {"episode": row[0]})
+            conn.execute("insert into published (seq, session_id) values (%s, %s)", [seq, session])
+            published.append(seq)
+    return published
 
 
 def find_session(conn: psycopg.Connection[Any], name: str, lock: str) -> int:

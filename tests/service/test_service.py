@@ -11,7 +11,7 @@ from pgclaim import LostClaim, client
 
 from tests.service import llm, producer, purge, sessions, vectors
 from tests.service.lock import lock
-from tests.service.producer import KIND, Episode
+from tests.service.producer import KIND, SEGMENT, SUBSYSTEMS, Episode
 from tests.service.sessions import DELETE, PROVISION, PURGE_COLLECTION, PURGE_SEGMENTS
 from tests.service.stage import LEASE, Stage, staged, wait_for
 from tests.tools.database import Database
@@ -34,6 +34,14 @@ def fill(stage: Stage, session: int, segments: int) -> None:
     )
 
 
+def say(stage: Stage, episodes: list[Episode]) -> None:
+    """Add episodes, and let the subsystems take them up; the sets are not ingested yet."""
+    if not stage.value("select 1 from session where name = %s and status <> 'deleting'", episodes[0].session):
+        producer.create_session(stage.conn, episodes[0].session)
+    producer.add(stage.conn, episodes)
+    stage.work(but=(KIND,))
+
+
 def steps(stage: Stage, session: int) -> list[str]:
     rows = stage.rows("select what from step where key in (%s, %s) order by id", str(session), f"session-{session}")
     return [row[0] for row in rows]
@@ -47,7 +55,7 @@ def test_a_session_is_provisioned_used_and_deleted_to_the_last_row(stage: Stage)
     stage.work()
     assert stage.rows("select status from session") == [("ready",)]
     assert stage.stored() == {f"session-{session}": {}}
-    producer.add_episodes(stage.conn, talk("red/1"))
+    say(stage, talk("red/1"))
     fill(stage, session, 25)
     stage.work()
     assert stage.value("select count(*) from feature") == 9
@@ -105,15 +113,15 @@ def test_a_delete_waits_for_a_provision_that_is_writing(stage: Stage) -> None:
 def test_a_delete_does_not_touch_a_namesake(stage: Stage) -> None:
     old = producer.create_session(stage.conn, "red/1")
     stage.work()
-    producer.add_episodes(stage.conn, talk("red/1"))
+    say(stage, talk("red/1"))
     producer.delete_session(stage.conn, "red/1")
     new = producer.create_session(stage.conn, "red/1")
-    producer.add_episodes(stage.conn, talk("red/1"))
+    say(stage, talk("red/1"))
     stage.work()
     assert stage.rows("select id, status from session") == [(new, "ready")]
     assert stage.rows("select distinct session_id from episode") == [(new,)]
     assert stage.value("select count(*) from feature") == 9
-    assert stage.stored() == {f"session-{new}": {}}
+    assert list(stage.stored()) == [f"session-{new}"]
     assert old != new
 
 
@@ -121,7 +129,7 @@ def test_a_session_that_goes_takes_no_episode(stage: Stage) -> None:
     producer.create_session(stage.conn, "red/1")
     producer.delete_session(stage.conn, "red/1")
     with pytest.raises(producer.NoSession):
-        producer.find_session(stage.conn, "red/1", "for key share")
+        producer.add(stage.conn, talk("red/1"))
     with pytest.raises(producer.NoSession):
         producer.delete_session(stage.conn, "red/1")
 
@@ -153,7 +161,7 @@ def test_a_late_provision_is_refused(stage: Stage) -> None:
 
 
 def test_five_messages_a_round_until_none_is_left(stage: Stage) -> None:
-    producer.add_episodes(stage.conn, talk("red/1", 1, 12))
+    say(stage, talk("red/1", 1, 12))
     stage.work()
     assert stage.rows("select messages from fenced_write where set_id = 'organisation' order by epoch") == [(5,), (5,), (2,)]
     assert stage.value("select count(*) from feature") == 36
@@ -168,7 +176,7 @@ def test_one_sets_failure_delays_that_set_only(stage: Stage, monkeypatch: pytest
             raise OSError("the model is down")
         return understand(set_id, *args, **named)
 
-    producer.add_episodes(stage.conn, talk("red/1"))
+    say(stage, talk("red/1"))
     monkeypatch.setattr(llm, "understand", fails_for_bob)
     stage.work(turns=20)
     assert stage.rows("select set_id, count(*) from feature group by 1 order by 1") == [
@@ -180,7 +188,7 @@ def test_one_sets_failure_delays_that_set_only(stage: Stage, monkeypatch: pytest
 
 
 def test_a_message_that_is_too_long_is_skipped_and_not_its_set(stage: Stage) -> None:
-    producer.add_episodes(stage.conn, [Episode("red/1", 1, "Ann", "word " * 40), *talk("red/1", 2, 3)])
+    say(stage, [Episode("red/1", 1, "Ann", "word " * 40), *talk("red/1", 2, 3)])
     stage.work()
     assert stage.value("select count(*) from feature") == 6
     assert stage.value("select count(*) from semantic_message where skipped like 'too long%%'") == 3
@@ -190,7 +198,7 @@ def test_a_message_that_is_too_long_is_skipped_and_not_its_set(stage: Stage) -> 
 def test_a_message_forgotten_in_the_middle_of_its_round_gets_no_feature(stage: Stage) -> None:
     session = producer.create_session(stage.conn, "red/1")
     stage.work()
-    producer.add_episodes(stage.conn, talk("red/1"))
+    say(stage, talk("red/1"))
     stage.db.advance(1)
     stage.model.hold()
     running = stage.start(stage.claim(KIND, "organisation"))
@@ -276,6 +284,106 @@ def test_the_last_purge_wakes_the_delete(stage: Stage) -> None:
     assert stage.run(stage.claim(PURGE_COLLECTION)) == "settled"
     assert stage.run(stage.claim(DELETE)) == "settled"
     assert stage.value("select count(*) from session") == 0
+
+
+# -- 4. replay ----------
+
+
+def watermarks(stage: Stage) -> dict[tuple[str, str], int]:
+    return {(kind, key): seq for kind, key, seq in stage.rows("select kind, key, seq from jobs.watermark")}
+
+
+def applied(stage: Stage, kind: str, session: int) -> list[tuple[int, bool]]:
+    return stage.rows("select seq, written from applied where kind = %s and session_id = %s order by id", kind, session)
+
+
+def test_every_subsystem_sees_every_episode_once_and_in_order(stage: Stage) -> None:
+    red, blue = producer.create_session(stage.conn, "red/1"), producer.create_session(stage.conn, "blue/1")
+    heads = {}
+    for n in range(1, 31):
+        for session, name in ((red, "red/1"), (blue, "blue/1")):
+            (heads[session],) = producer.add(stage.conn, talk(name, n, n))
+    stage.work()
+    assert watermarks(stage) == {(kind, str(session)): heads[session] for kind in SUBSYSTEMS for session in (red, blue)}
+    published = stage.rows("select seq from published where session_id = %s order by seq", red)
+    for kind in SUBSYSTEMS:
+        assert applied(stage, kind, red) == [(seq, True) for (seq,) in published]
+    assert stage.rows("select session_id, count(*), count(distinct episode_id) from segment group by 1 order by 1") == [
+        (red, 30, 30),
+        (blue, 30, 30),
+    ]
+    assert {name: len(vectors) for name, vectors in stage.stored().items()} == {f"session-{red}": 30, f"session-{blue}": 30}
+    assert stage.value("select count(*) from feature") == 180
+    assert stage.value("select count(*) from jobs.job") == 0
+
+
+def test_a_producer_that_commits_late_is_not_passed_over(stage: Stage) -> None:
+    session = producer.create_session(stage.conn, "red/1")
+    stage.work()
+    late = stage.db.connect()
+    with late.transaction():
+        (first,) = producer.add(late, talk("red/1", 1, 1))
+        (second,) = producer.add(stage.conn, talk("red/1", 2, 2))
+        stage.work(turns=20)
+        assert first < second
+        assert watermarks(stage) == {}
+    stage.work()
+    for kind in SUBSYSTEMS:
+        assert applied(stage, kind, session) == [(first, True), (second, True)]
+
+
+def test_a_replay_that_dies_between_two_stores_is_taken_up_again(stage: Stage) -> None:
+    """The vectors were stored, the segments were not; the next replica does both, and the vectors are the same ones."""
+    session = producer.create_session(stage.conn, "red/1")
+    stage.work()
+    producer.add(stage.conn, talk("red/1"))
+    dying = stage.claim(SEGMENT)
+    vectors.put(f"session-{session}", {1: "half done"}, worker="dies", epoch=dying.epoch)
+    stage.db.advance(LEASE + 1)
+    stage.work()
+    digests = dict(stage.rows("select episode_id, digest from segment"))
+    assert len(digests) == 3
+    assert stage.stored() == {f"session-{session}": digests}
+
+
+def test_a_late_replay_is_refused_by_the_tables_and_by_the_store(stage: Stage) -> None:
+    session = producer.create_session(stage.conn, "red/1")
+    stage.work()
+    producer.add(stage.conn, talk("red/1"))
+    stage.model.hold()
+    late = stage.start(stage.claim(SEGMENT, worker="late"))
+    wait_for(stage.model.waiting, "the late call")
+    stage.db.advance(LEASE + 1)
+    good = stage.start(stage.claim(SEGMENT, worker="good"))
+    wait_for(lambda: len(stage.model.waiting()) == 2, "the good call")
+    stage.model.let_go()
+    assert good.result(60) == "settled"
+    assert late.result(60) == "lost"
+    stage.work()
+    assert stage.value("select count(*) from segment") == 3
+    assert [written for _, written in applied(stage, SEGMENT, session)] == [True] * 3
+
+
+def test_what_a_deleted_session_published_is_passed_over(stage: Stage) -> None:
+    session = producer.create_session(stage.conn, "red/1")
+    stage.work()
+    head = producer.add(stage.conn, talk("red/1"))[-1]
+    producer.delete_session(stage.conn, "red/1")
+    stage.work()
+    assert watermarks(stage) == {(kind, str(session)): head for kind in SUBSYSTEMS}
+    for kind in SUBSYSTEMS:
+        assert [written for _, written in applied(stage, kind, session)] == [False] * 3
+    assert stage.value("select count(*) from session") == 0
+    assert stage.value("select count(*) from jobs.job") == 0
+
+
+def test_a_subsystem_added_later_starts_at_the_beginning(stage: Stage) -> None:
+    session = producer.create_session(stage.conn, "red/1")
+    published = producer.add(stage.conn, talk("red/1"))
+    client.subscribe(stage.conn, producer.STREAM, "replay.audit")
+    stage.work()
+    job = stage.claim("replay.audit", session)
+    assert [row.seq for row in client.read(stage.conn, job.id, job.token)] == published
 
 
 # -- 5. a lock ----------
