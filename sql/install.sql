@@ -9,6 +9,10 @@ select not exists (select from jobs.migration where version = 1) as pending \gse
 \if :pending
 \ir migrations/0001_core.sql
 \endif
+select not exists (select from jobs.migration where version = 3) as pending \gset
+\if :pending
+\ir migrations/0003_cursor.sql
+\endif
 \ir functions/internal/backoff.sql
 \ir functions/internal/check_claim.sql
 \ir functions/internal/check_enqueue.sql
@@ -22,8 +26,11 @@ select not exists (select from jobs.migration where version = 1) as pending \gse
 \ir functions/internal/gate_number.sql
 \ir functions/internal/guard.sql
 \ir functions/internal/hold.sql
+\ir functions/internal/lanes.sql
 \ir functions/internal/lost.sql
+\ir functions/internal/low_bound.sql
 \ir functions/internal/meet_pending.sql
+\ir functions/internal/move_cursor.sql
 \ir functions/internal/policy.sql
 \ir functions/internal/prune.sql
 \ir functions/internal/reap.sql

@@ -1,4 +1,4 @@
--- Promises: the housekeeping in full, now: expired leases, stored triggers, jobs out of attempts, pruning. Raises 25000, 25006.
+-- Promises: the housekeeping in full, now: the marks of the lanes, expired leases, stored triggers, jobs out of attempts, pruning. Raises 25000, 25006.
 -- Locks: as reap, fold, set_aside, prune. Never waits.
 create or replace function jobs.maintain()
 returns table (what text, jobs bigint)
@@ -17,9 +17,10 @@ declare
     total bigint;
 begin
     perform jobs.guard('maintain', true);
+    perform jobs.move_cursor(jobs.low_bound(), true, 0);
     total := 0;
     loop
-        n := jobs.reap(1000);
+        n := jobs.reap(1000, '-infinity');
         total := total + n;
         exit when n = 0;
     end loop;
