@@ -26,24 +26,24 @@ begin
     if to_regrole('jobs_producer') is not null then
         grant usage on schema jobs to jobs_producer;
         grant execute on function
-            jobs.enqueue, jobs.enqueue_many, jobs.version
+            jobs.enqueue, jobs.enqueue_many, jobs.publish, jobs.publish_many, jobs.version
         to jobs_producer;
     end if;
     if to_regrole('jobs_worker') is not null then
         grant usage on schema jobs to jobs_worker;
         grant execute on function
-            jobs.enqueue, jobs.enqueue_many, jobs.version, jobs.claim, jobs.claim_key, jobs.claim_tx, jobs.complete,
+            jobs.enqueue, jobs.enqueue_many, jobs.publish, jobs.publish_many, jobs.version, jobs.read, jobs.advance, jobs.claim, jobs.claim_key, jobs.claim_tx, jobs.complete,
             jobs.complete_many, jobs.fail, jobs.release, jobs.extend, jobs.extend_many, jobs.fence, jobs.holds, jobs.next_due
         to jobs_worker;
     end if;
     if to_regrole('jobs_operator') is not null then
         grant usage on schema jobs to jobs_operator;
         grant execute on function
-            jobs.enqueue, jobs.enqueue_many, jobs.version, jobs.claim, jobs.claim_key, jobs.claim_tx, jobs.complete,
+            jobs.enqueue, jobs.enqueue_many, jobs.publish, jobs.publish_many, jobs.version, jobs.read, jobs.advance, jobs.claim, jobs.claim_key, jobs.claim_tx, jobs.complete,
             jobs.complete_many, jobs.fail, jobs.release, jobs.extend, jobs.extend_many, jobs.fence, jobs.holds, jobs.next_due,
-            jobs.define, jobs.pause, jobs.resume, jobs.cancel, jobs.cancel_key, jobs.retry, jobs.maintain, jobs.clock -- the views call the clock as their reader
+            jobs.define, jobs.subscribe, jobs.pause, jobs.resume, jobs.cancel, jobs.cancel_key, jobs.retry, jobs.maintain, jobs.clock -- the views call the clock as their reader
         to jobs_operator;
-        grant select on jobs.overview, jobs.running, jobs.failed to jobs_operator;
+        grant select on jobs.overview, jobs.running, jobs.failed, jobs.lag to jobs_operator;
     end if;
 end;
 $$;

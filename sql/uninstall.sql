@@ -2,6 +2,6 @@
 
 begin;
 set local client_min_messages = warning;
-select pg_advisory_xact_lock(1785684595, 0);
+select pg_advisory_xact_lock(1785684595, 0) \gset
 drop schema if exists jobs cascade;
 commit;

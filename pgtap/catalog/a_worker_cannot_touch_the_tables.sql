@@ -1,5 +1,5 @@
 begin;
-select plan(35);
+select plan(46);
 
 grant usage on schema public to public;
 select lives_ok($$ select jobs.define('k', keep_done => '1 day') $$, 'a kind');
@@ -18,9 +18,11 @@ begin
 end;
 $$;
 select is(pg_temp.as_role('jobs_producer', c.call), 'passed', 'a producer: ' || c.call)
-from (values ('select jobs.enqueue(''k'', ''a'')'), ('select jobs.enqueue_many(''k'', ''{b,c}'')'), ('select jobs.version()')) as c (call);
+from (values ('select jobs.enqueue(''k'', ''a'')'), ('select jobs.enqueue_many(''k'', ''{b,c}'')'), ('select jobs.version()'),
+    ('select jobs.publish(''s'', ''a'', ''1'')'), ('select jobs.publish_many(''s'', ''{b,c}'', ''{1,2}'')')) as c (call);
 select is(pg_temp.as_role('jobs_producer', c.call), '42501', 'a producer may not: ' || c.call)
-from (values ('select jobs.claim()'), ('select jobs.cancel(1)'), ('select * from jobs.overview'), ('select * from jobs.job'), ('delete from jobs.trigger')) as c (call);
+from (values ('select jobs.claim()'), ('select jobs.cancel(1)'), ('select * from jobs.overview'), ('select * from jobs.job'), ('delete from jobs.trigger'),
+    ('insert into jobs.outbox (stream, key, published_at) values (''s'', ''a'', now())'), ('select nextval(''jobs.outbox_seq'')'), ('select jobs.subscribe(''s'', ''k'')')) as c (call);
 select is(pg_temp.as_role('jobs_worker', c.call), 'passed', 'a worker: ' || c.call)
 from (values
     ('select jobs.enqueue(''k'', ''d'')'), ('select jobs.next_due()'),
@@ -32,12 +34,14 @@ select is(pg_temp.as_role('jobs_worker', c.call), '42501', 'a worker may not: ' 
 from (values
     ('select * from jobs.job'), ('update jobs.job set state = ''pending'''), ('delete from jobs.job'), ('select * from jobs.secret'), ('select jobs.pause(''k'')'),
     ('select jobs.maintain()'), ('select jobs.clock()'), ('select jobs.backoff(1, ''1 s'', ''1 s'', 0)'), ('create table jobs.mine ()'),
-    ('create or replace function jobs.clock() returns timestamptz language sql return now()'), ('select nextval(''jobs.epoch'')')
+    ('create or replace function jobs.clock() returns timestamptz language sql return now()'), ('select nextval(''jobs.epoch'')'),
+    ('select * from jobs.outbox'), ('update jobs.watermark set seq = 0'), ('select jobs.subscribe(''s'', ''k'')')
 ) as c (call);
 select is(pg_temp.as_role('jobs_operator', c.call), 'passed', 'an operator: ' || c.call)
 from (values
-    ('select * from jobs.overview'), ('select * from jobs.running'), ('select * from jobs.failed'), ('select jobs.pause(''k'')'), ('select jobs.resume(''k'')'),
-    ('select jobs.define(''k'')'), ('select jobs.maintain()'), ('select jobs.cancel_key(''k'', ''d'')'), ('select jobs.retry(1)')
+    ('select * from jobs.overview'), ('select * from jobs.running'), ('select * from jobs.failed'), ('select * from jobs.lag'), ('select jobs.subscribe(''s'', ''r'')'), ('select jobs.pause(''k'')'), ('select jobs.resume(''k'')'),
+    ('select jobs.define(''k'')'), ('select jobs.maintain()'), ('select jobs.cancel_key(''k'', ''d'')'), ('select jobs.retry(1)'),
+    ('select jobs.advance(c.id, c.claimed_by, r.seq) from jobs.claim(''{r}'') as c cross join lateral jobs.read(c.id, c.claimed_by) as r')
 ) as c (call);
 
 select * from finish();

@@ -11,7 +11,7 @@ select is_empty(
 select is_empty($$ select c.name from code as c where c.body ~* '\mexecute\M' $$, 'no dynamic SQL');
 select is_empty($$ select c.name from code as c where c.body ~* '\m(pg_sleep|notify|pg_notify)\M' $$, 'nobody sleeps, nobody notifies');
 select is_empty($$ select c.name from code as c where c.body ~* '\mpg_advisory_' $$, 'an advisory lock is tried, never waited for');
-select is_empty($$ select c.name from code as c where c.body ~* '\mon conflict\M' and c.proname not in ('define', 'pause', 'resume') $$, 'no INSERT … ON CONFLICT, which can wait');
+select is_empty($$ select c.name from code as c where c.body ~* '\mon conflict\M' and c.proname not in ('advance', 'define', 'pause', 'resume', 'subscribe') $$, 'no INSERT … ON CONFLICT, which can wait');
 select is_empty($$ select c.name from code as c where c.body ~* '\mfor\s+(key\s+)?share\M' and c.proname <> 'fence_verdict' $$, 'no shared row locks but the fence''s');
 
 select * from finish();

@@ -1,8 +1,9 @@
 begin;
-select plan(46);
+select plan(56);
 
 create temp table promised (name text, arguments text, result text);
 insert into promised values
+('advance', 'id bigint, token uuid, upto bigint', 'boolean'),
 ('cancel', 'id bigint', 'text'),
 ('cancel_key', 'kind text, key text', 'text'),
 ('claim', 'kinds text[] DEFAULT NULL::text[], batch integer DEFAULT 1, lease interval DEFAULT NULL::interval, worker text DEFAULT NULL::text', 'SETOF jobs.job'),
@@ -26,9 +27,13 @@ insert into promised values
 ('maintain', '', 'TABLE(what text, jobs bigint)'),
 ('next_due', 'kinds text[] DEFAULT NULL::text[]', 'interval'),
 ('pause', 'kind text', 'void'),
+('publish', 'stream text, key text, payload jsonb', 'bigint'),
+('publish_many', 'stream text, keys text[], payloads jsonb[]', 'SETOF bigint'),
+('read', 'id bigint, token uuid, batch integer DEFAULT 100', 'SETOF jobs.outbox'),
 ('release', 'id bigint, token uuid, delay interval DEFAULT ''00:00:00''::interval, progress boolean DEFAULT false', 'void'),
 ('resume', 'kind text', 'void'),
 ('retry', 'id bigint', 'text'),
+('subscribe', 'stream text, kind text, from_start boolean DEFAULT true', 'void'),
 ('version', '', 'text');
 select is(pg_get_function_arguments(f.oid), p.arguments, p.name || ': arguments')
 from promised as p left join pg_proc as f on f.proname = p.name and f.pronamespace = 'jobs'::regnamespace order by p.name;

@@ -1,11 +1,11 @@
 begin;
-select plan(18);
+select plan(19);
 
 create temp table allowed (role text, names text[]);
 insert into allowed values
-('jobs_producer', '{enqueue,enqueue_many,version}'),
-('jobs_worker', '{claim,claim_key,claim_tx,complete,complete_many,enqueue,enqueue_many,extend,extend_many,fail,fence,holds,next_due,release,version}'),
-('jobs_operator', '{cancel,cancel_key,claim,claim_key,claim_tx,complete,complete_many,define,enqueue,enqueue_many,extend,extend_many,fail,fence,holds,maintain,next_due,pause,release,resume,retry,version}');
+('jobs_producer', '{enqueue,enqueue_many,publish,publish_many,version}'),
+('jobs_worker', '{advance,claim,claim_key,claim_tx,complete,complete_many,enqueue,enqueue_many,extend,extend_many,fail,fence,holds,next_due,publish,publish_many,read,release,version}'),
+('jobs_operator', '{advance,cancel,cancel_key,claim,claim_key,claim_tx,complete,complete_many,define,enqueue,enqueue_many,extend,extend_many,fail,fence,holds,maintain,next_due,pause,publish,publish_many,read,release,resume,retry,subscribe,version}');
 select is(
     array(
         select f.proname::text from pg_proc as f
@@ -30,7 +30,7 @@ select is_empty(
     'jobs_operator: changes no table by hand'
 );
 select is(has_table_privilege('jobs_operator', 'jobs.' || v.name, 'select'), true, 'jobs_operator: reads jobs.' || v.name)
-from (values ('overview'), ('running'), ('failed')) as v (name);
+from (values ('overview'), ('running'), ('failed'), ('lag')) as v (name);
 select is(has_table_privilege(a.role, 'jobs.secret', 'select'), false, a.role || ': does not read the secret') from allowed as a;
 select is(has_schema_privilege(a.role, 'jobs', 'usage'), true, a.role || ': usage of the schema') from allowed as a;
 select is(has_schema_privilege(a.role, 'jobs', 'create'), false, a.role || ': creates nothing in it') from allowed as a;

@@ -56,7 +56,9 @@ create index trigger_key on jobs.trigger (kind, key, id);
 
 create table jobs.tick (
     id bigint generated always as identity primary key,
-    at timestamptz not null
+    at timestamptz not null,
+    kind text,
+    key text
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 create table jobs.secret (
@@ -120,6 +122,8 @@ comment on column jobs.trigger.created_at is 'When it was stored.';
 comment on table jobs.tick is 'When the housekeeping that rides along with claims was done; only the newest rows are kept.';
 comment on column jobs.tick.id is 'Order of the ticks.';
 comment on column jobs.tick.at is 'When.';
+comment on column jobs.tick.kind is 'Where its look at the stored triggers ended: the next tick goes on from here; null = it saw the last one.';
+comment on column jobs.tick.key is 'The key there.';
 
 comment on table jobs.secret is 'One row, made at installation: tokens of transaction leases are derived from it.';
 comment on column jobs.secret.secret is '32 random bytes.';

@@ -332,7 +332,7 @@ def main(arguments: list[str] | None = None) -> int:
         console.print(f"demo: {text}", markup=False, highlight=False, soft_wrap=True)
 
     try:
-        everything = corpus.load(os.environ.get("INPUT") or None, say)
+        everything = corpus.load(os.environ.get("INPUT") or None)
         episodes = corpus.part(everything, chosen.episodes)
         adds = corpus.adds(episodes)
     except corpus.BadInput as error:

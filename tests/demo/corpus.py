@@ -4,51 +4,33 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tests.service.producer import Episode
+import yaml
 
-REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+from tests.service.producer import Episode
 
 
 class BadInput(Exception):
     """The input cannot be used; the message says where."""
 
 
-def load(path: str | None, say: Callable[[str], None]) -> list[Episode]:
+def load(path: str | None) -> list[Episode]:
     """All episodes of the file, or of the corpus when there is none, in order."""
-    episodes = list(of_file(Path(path)) if path else of_corpus(say))
+    episodes = list(of_file(Path(path)) if path else of_corpus())
     if not episodes:
         raise BadInput(f"{path or 'the corpus'} holds no episode")
     return sorted(episodes, key=lambda episode: (episode.session, episode.position))
 
 
-def of_corpus(say: Callable[[str], None]) -> Iterable[Episode]:
+def of_corpus() -> Iterable[Episode]:
     """A category of a language is a session, an utterance an episode; speakers alternate."""
-    if not (importlib.util.find_spec("chatterbot_corpus") and importlib.util.find_spec("yaml")):
-        say("installing chatterbot-corpus (conversations in some thirty languages)")
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--disable-pip-version-check",
-            "-r",
-            str(REQUIREMENTS),
-        ]
-        subprocess.run(pip, check=True)
-        importlib.invalidate_caches()
-    import yaml
-
     spec = importlib.util.find_spec("chatterbot_corpus")
     if spec is None or not spec.submodule_search_locations:
-        raise BadInput("the package chatterbot-corpus could not be installed")
+        raise BadInput("the package chatterbot-corpus is not installed: run `make setup`, or give a file by INPUT")
     for path in sorted(Path(spec.submodule_search_locations[0]).glob("data/*/*.yml")):
         content = yaml.load(
             path.read_text(encoding="utf-8"),

@@ -33,6 +33,22 @@ def test_a_job_from_enqueue_to_completion(db):
     asyncio.run(play())
 
 
+def test_a_stream_from_publish_to_advance(db):
+    async def play():
+        async with connected(db) as conn:
+            await aio.subscribe(conn, "episodes", "segments")
+            first = await aio.publish(conn, "episodes", "ann", [1])
+            [second] = await aio.publish_many(conn, "episodes", ["ann"], [None])
+            [job] = await aio.claim(conn, ["segments"])
+            assert [row.seq for row in await aio.read(conn, job.id, job.token)] == [first, second]
+            async with conn.transaction():
+                assert await aio.advance(conn, job.id, job.token, first) is True
+            [row] = await aio.read(conn, job.id, job.token, 1)
+            assert (row.seq, row.payload) == (second, None)
+
+    asyncio.run(play())
+
+
 async def cancelled_after(turns, awaitable):
     """The answer, or None where the cancellation came first. `turns` counts passes of the event loop."""
     task = asyncio.ensure_future(awaitable)

@@ -25,7 +25,8 @@ from psycopg.rows import dict_row
 from support import rows, value
 
 VERBS = """enqueue enqueue_many claim claim_key claim_tx complete complete_many fail release extend extend_many fence
-holds next_due define pause resume cancel cancel_key retry maintain version overview""".split()
+holds next_due define pause resume cancel cancel_key retry maintain version overview
+publish publish_many read advance subscribe""".split()
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -131,6 +132,54 @@ def test_kinds_are_defined_paused_and_shown(db):
     assert client.complete(conn, job.id, job.token, {"ok": True}) == "done"
     assert value(conn, "select result from jobs.job") == {"ok": True}
     assert client.version(conn) == "0.1.0"
+
+
+def test_a_stream_is_published_read_and_advanced(db):
+    """The handler's write and the advance share one transaction: rolled back, the rows come again; committed, they do not."""
+    conn = db.connect()
+    client.subscribe(conn, "episodes", "segments")
+    first = client.publish(conn, "episodes", "ann", {"text": "hello"})
+    rest = client.publish_many(conn, "episodes", ["ann", "bob", "ann"], [None, [1], "text"])
+    assert [first, *rest] == sorted([first, *rest])
+    [job] = client.claim_key(conn, "segments", "ann")
+    read = client.read(conn, job.id, job.token, batch=2)
+    assert [(row.seq, row.stream, row.key, row.payload) for row in read] == [
+        (first, "episodes", "ann", {"text": "hello"}),
+        (rest[0], "episodes", "ann", None),
+    ]
+    assert read[0].published_at.utcoffset() is not None
+    conn.execute("create table written (seq bigint)")
+    with conn.transaction(force_rollback=True):
+        conn.execute("insert into written values (%s)", (rest[0],))
+        assert client.advance(conn, job.id, job.token, rest[0]) is True
+    assert client.read(conn, job.id, job.token, batch=2) == read
+    with conn.transaction():
+        conn.execute("insert into written values (%s)", (rest[0],))
+        assert client.advance(conn, job.id, job.token, upto=rest[0]) is True
+    assert [row.payload for row in client.read(conn, job.id, job.token)] == ["text"]
+    assert client.complete(conn, job.id, job.token) == "pending"
+    assert rows(conn, "select seq from written") == [(rest[0],)]
+
+
+def test_the_outbox_refuses_what_it_cannot_hold_and_what_is_lost(db):
+    conn = db.connect()
+    db.stop_clock()
+    client.subscribe(conn, "episodes", "segments", from_start=False)
+    with pytest.raises(BadArgument, match="payload"):
+        client.publish(conn, "episodes", "ann", math.nan)
+    with pytest.raises(BadArgument, match="payloads"):
+        client.publish_many(conn, "episodes", ["ann"], ["nul \0"])
+    with pytest.raises(BadArgument, match="stream"):
+        client.publish(conn, "", "ann", 1)
+    with pytest.raises(BadArgument, match="replays"):
+        client.subscribe(conn, "other", "segments")
+    seq = client.publish(conn, "episodes", "ann", 1)
+    [job] = client.claim(conn, ["segments"], lease=10)
+    db.advance(10)
+    with pytest.raises(LostClaim):
+        client.read(conn, job.id, job.token)
+    with pytest.raises(LostClaim):
+        client.advance(conn, job.id, job.token, seq)
 
 
 def test_no_kinds_claim_nothing(db):

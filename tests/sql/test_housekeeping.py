@@ -134,6 +134,37 @@ def test_one_bad_stored_trigger_does_not_stop_the_others(db, session):
     assert [job.key for job in run_all(db, producer)] == ["2"]
 
 
+def test_stored_triggers_that_cannot_be_folded_yet_hide_no_other(db, session):
+    """
+    holder                              producer                          slow
+    begin; enqueue_many of 1,500 keys
+                                        the same 1,500: stored
+                                                                          begin; enqueue (z); producer: the same: stored; slow: rollback
+    worker: claim (z) at a few ticks: a tick looks at 1,000 keys, the 1,500 stay, and the one behind them is folded and claimed
+    commit; maintain folds the 1,500 into their jobs: each runs once
+    """
+    holder, producer, slow, worker = session(), session(), session(), session()
+    keys = [f"{n:04}" for n in range(1500)]
+    holder.begin()
+    holder.call("enqueue_many", kind="k", keys=keys)
+    producer.call("enqueue_many", kind="k", keys=keys)
+    slow.begin()
+    slow.enqueue("z", "behind them all")
+    assert producer.enqueue("z", "behind them all").outcome == "queued"
+    slow.rollback()
+    claimed = []
+    for _ in range(4):
+        db.advance(1)
+        claimed += worker.claim("z")
+    assert [job.key for job in claimed] == ["behind them all"]
+    assert worker.complete(claimed[0]) == "deleted"
+    assert worker.value("select count(*) from jobs.trigger") == 1500
+    holder.commit()
+    worker.call("maintain")
+    assert sorted(job.key for job in run_all(db, worker)) == keys
+    assert worker.run("select 1 from jobs.trigger") == []
+
+
 def test_one_bad_finished_row_does_not_stop_the_pruning_of_the_others(db, session):
     """C02: five failed jobs, two weeks old; a rule of the users' own forbids to delete one; the other four go."""
     worker = session()

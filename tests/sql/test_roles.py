@@ -12,10 +12,10 @@ from psycopg import sql
 
 from tests.sql.play import refused
 
-PRODUCER = {"enqueue", "enqueue_many", "version"}
+PRODUCER = {"enqueue", "enqueue_many", "publish", "publish_many", "version"}
 WORKER = PRODUCER | {"claim", "claim_key", "claim_tx", "complete", "complete_many", "fail", "release", "extend", "extend_many"}
-WORKER |= {"fence", "holds", "next_due"}
-OPERATOR = WORKER | {"define", "pause", "resume", "cancel", "cancel_key", "retry", "maintain"}
+WORKER |= {"fence", "holds", "next_due", "read", "advance"}
+OPERATOR = WORKER | {"define", "pause", "resume", "cancel", "cancel_key", "retry", "maintain", "subscribe"}
 SEATS = {None: set(), "jobs_producer": PRODUCER, "jobs_worker": WORKER, "jobs_operator": OPERATOR}
 FUNCTIONS = """
 select p.proname, p.prokind, array(select format_type(t, null) from unnest(p.proargtypes) as t)
@@ -83,7 +83,7 @@ def test_a_seat_may_call_its_functions_and_nothing_else(db, session, seats, seat
         else:
             with refused("42501"):
                 s.run(f"select nextval('jobs.{name}')")
-    assert readable == ({"overview", "running", "failed"} if seat == "jobs_operator" else set())
+    assert readable == ({"overview", "running", "failed", "lag"} if seat == "jobs_operator" else set())
     with refused("42501"):
         s.run("create table jobs.mine (n int)")
     with refused("42501"):

@@ -185,3 +185,46 @@ def test_work_and_completion_are_one(db, session):
         getattr(handler, end)()
         assert other.value("select count(*) from effect") == (end == "commit")
         assert len(other.jobs("k")) == (end == "rollback")
+
+
+@pytest.mark.parametrize("verb", ["enqueue", "enqueue_many"])
+@pytest.mark.parametrize("end", ["complete", "release", "fail"])
+def test_a_handler_that_triggers_its_own_job_makes_it_run_once_more(db, session, verb, end):
+    """handler: begin; claim_tx; enqueue of the key it holds; complete (release, fail); commit: the job runs again, once."""
+    handler, other = session(), session()
+    other.enqueue("k", "a")
+    handler.begin()
+    (job,) = claim_tx(handler)
+    if verb == "enqueue":
+        assert handler.enqueue("k", "a").outcome == "queued"
+    else:
+        handler.call("enqueue_many", kind="k", keys=["a"])
+    getattr(handler, end)(job)
+    handler.commit()
+    assert [ran.key for ran in run_all(db, other)] == ["a"]
+    assert other.run("select 1 from jobs.trigger") == []
+
+
+@pytest.mark.parametrize("verb", ["claim", "claim_tx", "claim_key", "maintain"])
+def test_no_housekeeping_in_a_handlers_transaction_loses_a_trigger_of_the_job_it_holds(db, session, verb):
+    """
+    A03
+    handler                              producer
+    begin; claim_tx
+                                         enqueue: queued
+    claim (or claim_tx, maintain …): folds what is stored, but not into the row that this transaction holds
+    complete; commit
+    the job runs once more
+    """
+    handler, producer = session(), session()
+    producer.enqueue("k", "a")
+    handler.begin()
+    (job,) = claim_tx(handler)
+    assert producer.enqueue("k", "a").outcome == "queued"
+    db.advance(5)
+    named = {"claim": {"kinds": ["other"]}, "claim_key": {"kind": "other", "key": "a"}}
+    handler.call(verb, **named.get(verb, {}))
+    handler.complete(job)
+    handler.commit()
+    assert [ran.key for ran in run_all(db, producer)] == ["a"]
+    assert producer.run("select 1 from jobs.trigger") == []

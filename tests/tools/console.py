@@ -14,6 +14,7 @@ def main(name: str) -> int:
     try:
         database = cluster.create(name="pgclaim")
         print(f"PostgreSQL {cluster.major} ({name}), schema jobs installed. Try: select * from jobs.overview; \\df+ jobs.*")
+        print(f"From another terminal: export PGHOST={cluster.host} PGUSER={cluster.user} PGDATABASE={database.name}", flush=True)
         return subprocess.run([cluster.bin / "psql", "-X", "-d", database.dsn], check=False).returncode
     finally:
         cluster.remove()

@@ -24,7 +24,8 @@ apt_install() {
         as_root apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 update >/dev/null
         updated=1
     fi
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+    # RUNLEVEL: what a package would start stays down; the tests start their own.
+    as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends \
         -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold "$@" >/dev/null
 }
 
@@ -50,6 +51,7 @@ missing=()
 [ -e "$share/pgtap.control" ] || missing+=("postgresql-$major-pgtap")
 [ -e "$share/plpgsql_check.control" ] || missing+=("postgresql-$major-plpgsql-check")
 command -v pg_prove >/dev/null || missing+=(libtap-parser-sourcehandler-pgtap-perl)
+command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
     apt_install "${missing[@]}"

@@ -1,5 +1,5 @@
 begin;
-select plan(16);
+select plan(17);
 
 create or replace function jobs.clock() returns timestamptz language sql volatile as $$
     select current_setting('test.clock')::timestamptz

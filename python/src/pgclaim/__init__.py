@@ -10,7 +10,7 @@ from .errors import (
     PgclaimError,
     WrongTransaction,
 )
-from .job import Enqueued, Extended, Failed, Interval, Job
+from .job import Enqueued, Extended, Failed, Interval, Job, OutboxRow
 from .worker import AsyncHeldJob, Fail, HeldJob, Registry, Snooze, Worker
 
 __version__ = "0.1.0"
@@ -29,6 +29,7 @@ __all__ = [
     "LostClaim",
     "NewerDatabase",
     "NotInstalled",
+    "OutboxRow",
     "PgclaimError",
     "Registry",
     "Snooze",

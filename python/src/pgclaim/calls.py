@@ -9,7 +9,18 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from .errors import clean
-from .job import COLUMNS, Enqueued, Extended, Failed, Interval, Job, to_instant, to_interval, to_json
+from .job import (
+    COLUMNS,
+    Enqueued,
+    Extended,
+    Failed,
+    Interval,
+    Job,
+    OutboxRow,
+    to_instant,
+    to_interval,
+    to_json,
+)
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
@@ -90,6 +101,25 @@ def enqueue_many(
             on_conflict,
         ),
         _value,
+    )
+
+
+def publish(stream: str, key: str, payload: Any) -> Call[int]:
+    """Append a row to a stream, in the caller's transaction, and trigger its subscribers; returns its seq."""
+    return Call(
+        "select jobs.publish(stream => %s::text, key => %s::text, payload => %s::jsonb)",
+        (stream, key, to_json("payload", payload)),
+        _value,
+    )
+
+
+def publish_many(stream: str, keys: Sequence[str], payloads: Sequence[Any]) -> Call[list[int]]:
+    """The same for many rows in one statement, in the order given."""
+    return Call(
+        "select seq from jobs.publish_many(stream => %s::text, keys => %s::text[],"
+        " payloads => %s::text[]::jsonb[]) as seq",
+        (stream, _list(keys), [to_json("payloads", payload) for payload in payloads]),
+        lambda rows: [seq for (seq,) in rows],
     )
 
 
@@ -200,10 +230,38 @@ def holds(id: int, token: UUID) -> Call[bool]:
     return Call("select jobs.holds(id => %s::bigint, token => %s::uuid)", (id, token), _value)
 
 
+def read(id: int, token: UUID, batch: int = 100) -> Call[list[OutboxRow]]:
+    """Rows after the replay job's watermark, in an order in which none appears before one already read."""
+    return Call(
+        "select seq, stream, key, payload, published_at from jobs.read(id => %s::bigint, token => %s::uuid,"
+        " batch => %s::int)",
+        (id, token, batch),
+        lambda rows: [OutboxRow(*row) for row in rows],
+    )
+
+
+def advance(id: int, token: UUID, upto: int) -> Call[bool]:
+    """All rows up to this seq are handled; in the transaction of the writes. True = more to read now."""
+    return Call(
+        "select jobs.advance(id => %s::bigint, token => %s::uuid, upto => %s::bigint)",
+        (id, token, upto),
+        _value,
+    )
+
+
 def next_due(kinds: Sequence[str] | None = None) -> Call[float | None]:
     """Seconds until the next pending job of these kinds is due; 0 = now, None = there is none."""
     return Call(
         "select extract(epoch from jobs.next_due(kinds => %s::text[]))::float8", (_list(kinds),), _value
+    )
+
+
+def subscribe(stream: str, kind: str, from_start: bool = True) -> Call[None]:
+    """Let jobs of this kind replay the stream, one for each key; the same again changes nothing."""
+    return Call(
+        "select jobs.subscribe(stream => %s::text, kind => %s::text, from_start => %s::boolean)",
+        (stream, kind, from_start),
+        _nothing,
     )
 
 

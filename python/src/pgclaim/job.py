@@ -66,6 +66,16 @@ class Extended(NamedTuple):
     cancelled: bool
 
 
+class OutboxRow(NamedTuple):
+    """One row of a stream, as `read` returns it."""
+
+    seq: int
+    stream: str
+    key: str
+    payload: Any
+    published_at: datetime
+
+
 def to_interval(name: str, value: Interval | None) -> timedelta | None:
     if value is None or isinstance(value, timedelta):
         return value

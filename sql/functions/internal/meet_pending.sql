@@ -1,6 +1,8 @@
 -- Promises: an enqueue meets the pending job `id`: it is locked until the transaction ends, also if nothing changes (else a worker could claim
 -- it, see none of the producer's uncommitted rows, complete, and the wake-up would be lost), and changed as `on_conflict` says.
 -- Returns reset or kept; null if another transaction holds the row or it is not pending any more. Never waits.
+-- Null as well if this very transaction holds it by claim_tx: that job runs. What is put into its row now would go when complete deletes the
+-- row; stored as a trigger it makes the job run once more.
 -- A row that was claimed while we reached for it would stay locked until our transaction ends, and with it the heartbeat of its holder: so
 -- the lock is taken in a block that is rolled back in that case. Locks the row of the job FOR NO KEY UPDATE.
 create or replace function jobs.meet_pending(
@@ -24,6 +26,9 @@ declare
     j record;
     new_due timestamptz;
 begin
+    if meet_pending.id = any (jobs.tx_held()) then
+        return null;
+    end if;
     select m.state, m.run_after, m.payload, m.priority, m.max_attempts into j
     from jobs.job as m where m.id = meet_pending.id
     for no key update skip locked;

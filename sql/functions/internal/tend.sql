@@ -1,7 +1,7 @@
 -- The housekeeping that rides along with a claim. Promises: at most once per 100 ms in the whole cluster (or now, if `eager` and there is
 -- something to do) it ends expired leases, folds stored triggers, moves the marks of the lanes (once a minute: checks them against all rows), and every 16th time prunes; a bounded amount each. Returns whether a job may have become
 -- claimable. Who ticks has an advisory lock until its transaction ends; should that stay open, the others go on after a second.
--- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, prune.
+-- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, settle, prune_noted, prune.
 create or replace function jobs.tend(eager boolean)
 returns boolean
 language plpgsql
@@ -22,6 +22,7 @@ declare
     first timestamptz;
     this bigint;
     moved bigint;
+    looked record;
 begin
     select t.id, t.at, t.claims, t.leases_from, t.swept_at into last from jobs.tick as t order by t.id desc limit 1;
     since := case when last.leases_from <= now_is then last.leases_from else '-infinity' end;
@@ -45,7 +46,9 @@ begin
     if sweep then
         since := '-infinity';
     end if;
-    moved := jobs.reap(100, since) + jobs.fold(1000);
+    moved := jobs.reap(100, since => since);
+    select f.kind, f.key, f.folded into looked from jobs.fold(1000, last.kind, last.key) as f;
+    moved := moved + looked.folded;
     -- the marks: where nothing was claimed since they were moved, they are where they should be
     select e.last_value into claims from jobs.epoch as e;
     if sweep or claims is distinct from last.claims or last.at > now_is then
@@ -57,14 +60,20 @@ begin
             order by r.claimed_until limit 1
         );
         if bound is null then
-            since := case when sweep then least(first, last.leases_from) else since end;
+            since := case when sweep then least(first, coalesce(last.leases_from, '-infinity')) else since end;
         else
             since := greatest(least(first, bound), since);
         end if;
     end if;
-    insert into jobs.tick (at, claims, leases_from, swept_at)
-    values (now_is, claims, since, case when sweep then now_is else last.swept_at end)
+    insert into jobs.tick (at, kind, key, claims, leases_from, swept_at)
+    values (now_is, looked.kind, looked.key, claims, since, case when sweep then now_is else last.swept_at end)
     returning tick.id into this;
+    if exists (select from jobs.subscription as s where s.awaits is not null) then
+        moved := moved + jobs.settle();
+    end if;
+    if exists (select from jobs.unpruned) then
+        perform jobs.prune_noted(100);
+    end if;
     if this % 16 = 0 then
         perform jobs.prune(1000);
         delete from jobs.tick as d

@@ -1,5 +1,6 @@
--- Promises: the housekeeping in full, now: the marks of the lanes, expired leases, stored triggers, jobs out of attempts, pruning. Raises 25000, 25006.
--- Locks: as reap, fold, set_aside, prune. Never waits.
+-- Promises: the housekeeping in full, now: the marks of the lanes, expired leases, stored triggers, jobs out of attempts, rows of
+-- streams that nobody was told of, pruning. Raises 25000, 25006.
+-- Locks: as reap, fold, set_aside, settle, prune, prune_noted. Never waits.
 create or replace function jobs.maintain()
 returns table (what text, jobs bigint)
 language plpgsql
@@ -15,21 +16,23 @@ as $$
 declare
     n bigint;
     total bigint;
+    looked record;
 begin
     perform jobs.guard('maintain', true);
     perform jobs.move_cursor(jobs.low_bound(), true, 0);
     total := 0;
     loop
-        n := jobs.reap(1000, '-infinity');
+        n := jobs.reap(1000);
         total := total + n;
         exit when n = 0;
     end loop;
     return query select 'expired', total;
     total := 0;
+    select null::text as kind, null::text as key into looked;
     loop
-        n := jobs.fold(1000);
-        total := total + n;
-        exit when n = 0;
+        select f.kind, f.key, f.folded into looked from jobs.fold(1000, looked.kind, looked.key) as f;
+        total := total + looked.folded;
+        exit when looked.kind is null;
     end loop;
     return query select 'folded', total;
     return query
@@ -40,6 +43,9 @@ begin
         order by j.id
         for update of j skip locked
     ));
+    total := jobs.settle();
+    total := total + coalesce((select sum(jobs.replay(s.kind, true)) from jobs.subscription as s), 0)::bigint;
+    return query select 'replayed', total;
     total := 0;
     loop
         n := jobs.prune(1000);
@@ -47,9 +53,12 @@ begin
         exit when n = 0;
     end loop;
     return query select 'pruned', total;
+    loop
+        exit when jobs.prune_noted(1000) = 0;
+    end loop;
 end;
 $$;
 
 comment on function jobs.maintain() is
-'Does the housekeeping in full, now: one row each for expired (leases), folded (stored triggers), set aside (out of attempts, failed) and pruned, with the number of
-jobs. Claims do a bounded part of it by themselves. Raises 25000 under REPEATABLE READ or SERIALIZABLE, 25006.';
+'Does the housekeeping in full, now: one row each for expired (leases), folded (stored triggers), set aside (out of attempts, failed), replayed (keys of
+streams with unread rows and no job; not those whose job failed or was cancelled) and pruned, with the number of jobs. Also deletes handled rows of the outbox. Claims do a bounded part of it by themselves. Raises 25000 under REPEATABLE READ or SERIALIZABLE, 25006.';

@@ -2,7 +2,15 @@
 -- are not changed, and are returned as running, with a token that holds for this transaction only and no claimed_until. A job that this
 -- transaction holds already, or has finished, is not returned again. Raises 22023, 25000, 25006.
 -- A row that another session claims while we reach for it would stay locked until our transaction ends: so the locks are taken in a block that is
--- rolled back, and tried again, if a row turns out to be no longer due. Locks: the rows, skipping locked ones. Never waits, never ticks.
+-- rolled back, and tried again, if a row turns out to be no longer due.
+-- Housekeeping rides along, but what it does stays uncommitted, and its rows locked, as long as the handler works. So:
+-- * While enough jobs are due, nothing is touched but them. Only an expired lease or a stored trigger of these kinds that nobody has looked
+--   after for a second (every worker is busy, none ever finds the queue empty) is made due, one a call; it is the one job that this
+--   transaction may hold besides those that it returns.
+-- * If fewer are due, expired leases are ended and stored triggers folded for as many jobs of these kinds as this call can still return, and
+--   those are returned: what is locked is what is claimed. Another worker finds the next ones.
+-- * If that gives nothing either, and this transaction holds no job, it will end soon: the tick that rides along with claim does so here.
+-- A rollback undoes it all; the next call does it again. Locks: as tend_tx; the rows, skipping locked ones; as tend. Never waits.
 create or replace function jobs.claim_tx(kinds text[] default null, batch int default 1)
 returns setof jobs.job
 language plpgsql
@@ -24,6 +32,7 @@ declare
     kept jobs.job[];
     taken int := 0;
     tries int := 0;
+    rounds int := 0;
     aside boolean;
 begin
     perform jobs.check_claim('claim_tx', claim_tx.batch, null, null);
@@ -32,6 +41,7 @@ begin
     end if;
     width := claim_tx.batch + 16;
     held := jobs.tx_held();
+    perform jobs.tend_tx(claim_tx.kinds, 1, jobs.clock() - interval '1 s');
     loop
         aside := false;
         at := jobs.clock();
@@ -70,12 +80,19 @@ begin
         end loop;
         perform set_config('jobs.held', held::text, true);
         continue when aside and taken < claim_tx.batch;
-        exit when taken >= claim_tx.batch or cardinality(found_ids) < width;
-        if cardinality(kept) = 0 then
+        exit when taken >= claim_tx.batch;
+        if cardinality(found_ids) < width then
+            -- all that is due was seen: look for as much as is still wanted among what can be made due
+            rounds := rounds + 1;
+            exit when rounds > 100 or jobs.tend_tx(claim_tx.kinds, claim_tx.batch - taken, jobs.clock()) = 0;
+        elsif cardinality(kept) = 0 then
             exit when width > 100000;
             width := width * 4;
         end if;
     end loop;
+    if cardinality(held) = 0 then
+        perform jobs.tend(false);
+    end if;
 end;
 $$;
 
@@ -83,4 +100,5 @@ comment on function jobs.claim_tx(text[], int) is
 'Claims up to batch (1 to 1000) due jobs by a lock of the caller''s own transaction: commit or crash ends the claim. For handlers that do one bounded step in one
 transaction; never for one that calls something remote. complete, fail, release and fence take the token (claimed_by) in this transaction only.
 Run the handler in a savepoint, so that fail() after an error still stands in the transaction that holds the job.
+Ends expired leases and folds stored triggers as far as it returns their jobs; when it returns nothing, end the transaction soon.
 May be called again: never returns a job that this transaction holds or has finished. Raises 22023; 25000 under REPEATABLE READ or SERIALIZABLE; 25006 if read-only.';

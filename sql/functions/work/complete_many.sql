@@ -24,7 +24,7 @@ begin
             coalesce(cardinality(complete_many.ids)::text, 'null'), coalesce(cardinality(complete_many.tokens)::text, 'null')
             using errcode = '22023';
     end if;
-    -- all that are live are locked first, in id order; the plain ones (not triggered, of kinds that keep no history) go at once
+    -- all that are live are locked first, in id order; the plain ones (not triggered, of kinds that keep no history and replay nothing) go at once
     with mine as materialized (
         select l.place, l.kind, l.key
         from (select distinct u.id, u.token from unnest(complete_many.ids, complete_many.tokens) as u (id, token) order by u.id) as c
@@ -42,6 +42,7 @@ begin
             where
                 not exists (select from jobs.trigger as t where t.kind = m.kind and t.key = m.key)
                 and not exists (select from jobs.kind as k where k.kind = m.kind and k.keep_done > interval '0 s')
+                and not exists (select from jobs.subscription as s where s.kind = m.kind)
         ))
         returning d.id, d.claimed_by
     )
