@@ -1,6 +1,7 @@
 -- The housekeeping that rides along with a claim. Promises: at most once per 100 ms in the whole cluster (or now, if `eager` and there is
--- something to do) it ends expired leases, folds stored triggers, moves the marks of the lanes (once a minute: checks them against all rows), and every 16th time prunes; a bounded amount each. Returns whether a job may have become
--- claimable. Who ticks has an advisory lock until its transaction ends; should that stay open, the others go on after a second.
+-- something to do) it ends expired leases, looks at stored triggers (from where the last tick stopped), moves the marks of the lanes (once a minute:
+-- checks them against all rows), tells new subscribers what they missed, and every 16th time prunes; a bounded amount each. Returns whether a
+-- job may have become claimable. Who ticks has an advisory lock until its transaction ends; should that stay open, the others go on after a second.
 -- Waits for nobody. Locks: the advisory lock of the tick (tried), then as reap, fold, settle, prune_noted, prune.
 create or replace function jobs.tend(eager boolean)
 returns boolean
@@ -24,7 +25,7 @@ declare
     moved bigint;
     looked record;
 begin
-    select t.id, t.at, t.claims, t.leases_from, t.swept_at into last from jobs.tick as t order by t.id desc limit 1;
+    select t.id, t.at, t.claims, t.leases_from, t.swept_at, t.kind, t.key into last from jobs.tick as t order by t.id desc limit 1;
     since := case when last.leases_from <= now_is then last.leases_from else '-infinity' end;
     if last.at > now_is - interval '100 ms' and last.at <= now_is then
         if not tend.eager
