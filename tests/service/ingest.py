@@ -1,22 +1,18 @@
-"""Semantic ingestion: one claim per set, five messages a round, one model call per message, one fenced transaction.
-
-pgclaim work tests.service.ingest:registry
-"""
+"""Semantic ingestion: one claim per set, five messages a round, one model call per message, one fenced transaction."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import psycopg
-from pgclaim import HeldJob, LostClaim, Registry
+from pgclaim import HeldJob, LostClaim
 
 from . import llm
 from .llm import Feature
 from .producer import KIND
+from .registry import registry
 
 ROUND = 5
-
-registry = Registry()
 
 Message = tuple[int, str]
 Read = tuple[int, Feature | None, str | None]
@@ -73,17 +69,17 @@ def read(job: HeldJob, episode: int, text: str) -> Read:
 
 
 def write(conn: psycopg.Connection[Any], job: HeldJob, round_: list[Read]) -> None:
-    """Features, marks and the log of a round."""
+    """Features, marks and the log of a round. A message that was forgotten meanwhile gets no feature."""
     for episode, feature, skipped in round_:
-        if feature is not None:
+        still_there = conn.execute(
+            "update semantic_message set ingested_at = jobs.clock(), skipped = %s where set_id = %s and episode_id = %s",
+            [skipped, job.key, episode],
+        ).rowcount
+        if still_there and feature is not None:
             conn.execute(
                 "insert into feature (set_id, episode_id, digest, words, token) values (%s, %s, %s, %s, %s)",
                 [job.key, episode, feature.digest, feature.words, job.token],
             )
-        conn.execute(
-            "update semantic_message set ingested_at = jobs.clock(), skipped = %s where set_id = %s and episode_id = %s",
-            [skipped, job.key, episode],
-        )
     conn.execute(
         "insert into fenced_write (set_id, token, epoch, worker, messages, claimed_at, written_at)"
         " values (%s, %s, %s, %s, %s, %s, jobs.clock())",

@@ -9,55 +9,52 @@ create or replace function jobs.enter_outbox(stream text, keys text[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_sort = off
-set plan_cache_mode = force_generic_plan
-set jit = off
 as $$
 declare
     last constant bigint := coalesce(pg_sequence_last_value('jobs.outbox_seq'), 0);
-    noted constant text := current_setting('jobs.published', true);
     whole constant bigint := hashtextextended(enter_outbox.stream, 0);
-    spots int[];
-    marks bigint[];
+    every constant boolean := cardinality(enter_outbox.keys) > 8;
+    known constant text := current_setting('jobs.published', true);
+    noted text := known; -- floor,spot,spot,…,
+    head constant text := split_part(known, ',', 1);
+    floor bigint;
+    taken int;
+    entry text;
     spot int;
-    changed boolean := false;
 begin
-    if noted ~ '^{[0-9]{1,18}(,-?[0-9]{1,10}){0,17}}$' then
-        marks := noted::bigint[];
+    if length(head) between 1 and 18 and translate(head, '0123456789', '') = '' and right(known, 1) = ',' then
+        floor := head::bigint;
     end if;
-    if marks is null or marks[1] not between last - 1000000000 and last then
-        marks := array[jobs.last_seq()];
-        changed := true;
+    if floor is null or floor not between last - 1000000000 and last then
+        floor := jobs.last_seq();
+        noted := floor || ',';
     end if;
-    if not pg_try_advisory_xact_lock_shared(1785684601, marks[1]::bit(32)::int) then
+    if not pg_try_advisory_xact_lock_shared(1785684601, floor::bit(32)::int) then
         raise exception 'another program holds the advisory locks 1785684601 exclusively' using errcode = '55P03';
     end if;
-    if cardinality(enter_outbox.keys) > 8 then
-        spots := array[whole::bit(32)::int];
-    else
-        spots := array(select distinct hashtextextended(k.key, whole)::bit(32)::int from unnest(enter_outbox.keys) as k (key));
-    end if;
-    foreach spot in array spots loop
-        if spot <> all (marks[2:]) then
-            if cardinality(marks) > 8 then
+    foreach entry in array enter_outbox.keys loop
+        spot := case when every then whole else hashtextextended(entry, whole) end::bit(32)::int;
+        if strpos(noted, ',' || spot || ',') = 0 then
+            taken := length(noted) - length(replace(noted, ',', '')) - 1;
+            if taken >= 8 then
                 spot := whole::bit(32)::int;
             end if;
-            if cardinality(marks) > 16 and spot <> all (marks[2:]) then
-                spot := 0;
-            end if;
-            if spot <> all (marks[2:]) then
-                marks := marks || spot::bigint;
-                changed := true;
+            if strpos(noted, ',' || spot || ',') = 0 then
+                if taken >= 16 then
+                    spot := 0;
+                end if;
+                if taken < 16 or strpos(noted, ',0,') = 0 then
+                    noted := noted || spot || ',';
+                end if;
             end if;
         end if;
         if not pg_try_advisory_xact_lock_shared(1785684602, spot) then
             raise exception 'another program holds the advisory locks 1785684602 exclusively' using errcode = '55P03';
         end if;
+        exit when every;
     end loop;
-    if changed then
-        perform set_config('jobs.published', marks::text, true);
+    if noted is distinct from known then
+        perform set_config('jobs.published', noted, true);
     end if;
 end;
 $$;

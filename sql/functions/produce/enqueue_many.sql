@@ -1,6 +1,11 @@
 -- Promises: as enqueue for each key, set-based. Repeated keys collapse to the last one. Never waits: keys that are held elsewhere get stored
 -- triggers. Raises 22023, 25006, JB002 (on_conflict raise: nothing is enqueued then). Null keys are always inserted.
 -- Locks: the gates of its keys (tried, in the order of their numbers), then the live pending rows in id order (skipped if locked).
+-- It looks twice: at the live jobs of its keys, and for keys that have none when it inserts. In between a job may end (complete, cancel, expiry),
+-- go back to pending or be claimed; and nobody but us can make a job of a key live whose gate we hold. So a key that got a stored trigger
+-- after the first look is not inserted after the second, whatever has become of its job: the trigger makes it run, once. A pending job that
+-- the first look saw and that is locked now, is ours until we end. A key with an open gate and no job at the first look has none at the second.
+-- Under REPEATABLE READ and SERIALIZABLE both looks are old, so every key gets a stored trigger.
 create or replace function jobs.enqueue_many(
     kind text,
     keys text[],
@@ -22,7 +27,9 @@ as $$
 declare
     at constant timestamptz := jobs.clock();
     total constant int := cardinality(enqueue_many.keys);
-    open_gates int[];
+    present constant boolean := current_setting('transaction_isolation') not in ('repeatable read', 'serializable');
+    open_gates int[] := '{}';
+    stored boolean[]; -- by place in keys; null = none
     j record;
 begin
     perform jobs.guard('enqueue_many', false);
@@ -45,9 +52,7 @@ begin
         raise exception 'every run_after must be finite' using errcode = '22023';
     end if;
 
-    if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
-        open_gates := '{}';
-    else
+    if present then
         open_gates := array(
             select g.number
             from (
@@ -63,10 +68,10 @@ begin
 
     -- what meets a live job or a closed gate, the last of each key, in the order of the jobs' ids
     for j in
-        select a.key, a.payload, a.due, l.id, l.state
+        select a.key, a.place, a.payload, a.due, a.free, l.id, l.state
         from (
             select
-                u.key, u.payload, greatest(coalesce(u.due, at), at) as due,
+                u.key, u.place, u.payload, greatest(coalesce(u.due, at), at) as due,
                 row_number() over (partition by u.key order by u.place desc) as nth,
                 jobs.gate_number(u.key) = any (open_gates) as free
             from unnest(enqueue_many.keys, enqueue_many.payloads, enqueue_many.run_after) with ordinality as u (key, payload, due, place)
@@ -83,7 +88,7 @@ begin
             raise exception 'a live job of kind % with one of these keys exists: job %, %', enqueue_many.kind, j.id, j.state
                 using errcode = 'JB002';
         end if;
-        if j.state is distinct from 'pending'
+        if not present or j.state is distinct from 'pending'
             or jobs.meet_pending(
                 j.id, j.payload, j.due, enqueue_many.priority::smallint, null, enqueue_many.on_conflict
             ) is null
@@ -93,6 +98,12 @@ begin
                 enqueue_many.kind, j.key, j.payload, j.due, enqueue_many.priority,
                 case enqueue_many.on_conflict when 'raise' then 'keep' else enqueue_many.on_conflict end, at
             );
+            if j.free then
+                if stored is null then
+                    stored := array_fill(false, array[total]);
+                end if;
+                stored[j.place] := true;
+            end if;
         end if;
     end loop;
 
@@ -101,7 +112,7 @@ begin
     select enqueue_many.kind, a.key, a.payload, greatest(a.due, c.instant), coalesce(enqueue_many.priority, 0), at
     from (select jobs.clock() as instant offset 0) as c, (
             select
-                u.key, u.payload, greatest(coalesce(u.due, at), at) as due,
+                u.key, u.place, u.payload, greatest(coalesce(u.due, at), at) as due,
                 row_number() over (partition by u.key order by u.place desc) as nth,
                 jobs.gate_number(u.key) = any (open_gates) as free
             from unnest(enqueue_many.keys, enqueue_many.payloads, enqueue_many.run_after) with ordinality as u (key, payload, due, place)
@@ -109,7 +120,7 @@ begin
     where
         a.key is null
         or (
-            a.nth = 1 and a.free
+            a.nth = 1 and a.free and stored[a.place] is not true
             and (
                 select l.id from jobs.job as l
                 where l.kind = enqueue_many.kind and l.key = a.key and l.state in ('pending', 'running')

@@ -20,7 +20,7 @@ declare
     s record;
     mark bigint;
     others bigint;
-    safe bigint;
+    next bigint;
 begin
     if why is not null then
         perform jobs.lost(advance.id, why);
@@ -62,13 +62,12 @@ begin
             insert into jobs.unpruned (stream, key) values (s.stream, j.key);
         end if;
     end if;
-    safe := jobs.horizon(s.stream, j.key);
-    return exists (
-        select from jobs.outbox as o
-        where (o.stream, o.key, o.seq) > (s.stream, j.key, mark) and (o.stream, o.key, o.seq) <= (s.stream, j.key, safe)
-        order by o.stream, o.key, o.seq
-        limit 1
-    );
+    select o.seq into next
+    from jobs.outbox as o
+    where (o.stream, o.key, o.seq) > (s.stream, j.key, mark) and (o.stream, o.key, o.seq) <= (s.stream, j.key, 9223372036854775807)
+    order by o.stream, o.key, o.seq
+    limit 1;
+    return found and next <= jobs.horizon(s.stream, j.key);
 end;
 $$;
 
