@@ -13,6 +13,10 @@ select not exists (select from jobs.migration where version = 2) as pending \gse
 \if :pending
 \ir migrations/0002_outbox.sql
 \endif
+select not exists (select from jobs.migration where version = 3) as pending \gset
+\if :pending
+\ir migrations/0003_cursor.sql
+\endif
 \ir functions/internal/backoff.sql
 \ir functions/internal/check_claim.sql
 \ir functions/internal/check_enqueue.sql
@@ -29,9 +33,12 @@ select not exists (select from jobs.migration where version = 2) as pending \gse
 \ir functions/internal/guard.sql
 \ir functions/internal/hold.sql
 \ir functions/internal/horizon.sql
+\ir functions/internal/lanes.sql
 \ir functions/internal/last_seq.sql
 \ir functions/internal/lost.sql
+\ir functions/internal/low_bound.sql
 \ir functions/internal/meet_pending.sql
+\ir functions/internal/move_cursor.sql
 \ir functions/internal/oldest_floor.sql
 \ir functions/internal/policy.sql
 \ir functions/internal/prune.sql

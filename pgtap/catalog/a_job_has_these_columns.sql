@@ -15,7 +15,7 @@ select results_eq(
 select is(a.attnum::int, 18, 'and no column was ever dropped') from pg_attribute as a where a.attrelid = 'jobs.job'::regclass and a.attname = 'epoch';
 select col_is_pk('jobs', 'job', 'id', 'id is the primary key');
 select is(a.attidentity::text, 'a', 'an identity') from pg_attribute as a where a.attrelid = 'jobs.job'::regclass and a.attname = 'id';
-select tables_are('jobs', array['job', 'kind', 'trigger', 'tick', 'secret', 'migration', 'outbox', 'subscription', 'watermark', 'unpruned'], 'the tables');
+select tables_are('jobs', array['job', 'kind', 'trigger', 'tick', 'cursor', 'secret', 'migration', 'outbox', 'subscription', 'watermark', 'unpruned'], 'the tables');
 select views_are('jobs', array['overview', 'running', 'failed', 'lag'], 'the views');
 select columns_are(
     'jobs', 'overview',

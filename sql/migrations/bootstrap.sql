@@ -17,7 +17,7 @@ create table if not exists jobs.migration (
 
 do $$
 declare
-    newest constant int := 2;
+    newest constant int := 3;
     present constant int := (select max(m.version) from jobs.migration as m);
 begin
     if present > newest then

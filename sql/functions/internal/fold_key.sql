@@ -41,7 +41,10 @@ begin
     end if;
     update jobs.job as u
     set
-        run_after = case when t.run_after = u.run_after then u.run_after else greatest(t.run_after, jobs.clock()) end,
+        run_after = case
+            when t.run_after = u.run_after and coalesce(t.priority = u.priority, true) then u.run_after
+            else greatest(t.run_after, jobs.clock())
+        end,
         payload = coalesce(t.payload, u.payload),
         priority = coalesce(t.priority, u.priority),
         max_attempts = coalesce(t.max_attempts, u.max_attempts)

@@ -53,7 +53,11 @@ begin
     end if;
     update jobs.job as u
     set
-        run_after = new_due,
+        -- behind those that wait in its new lane, and never before the clock: see low_bound
+        run_after = case
+            when new_due = u.run_after and coalesce(meet_pending.priority = u.priority, true) then new_due
+            else greatest(new_due, jobs.clock())
+        end,
         payload = coalesce(meet_pending.payload, u.payload),
         priority = coalesce(meet_pending.priority, u.priority),
         max_attempts = coalesce(meet_pending.max_attempts, u.max_attempts)

@@ -1,7 +1,8 @@
 -- Promises: ends the attempts of up to `most` jobs whose lease has expired; a job that a transaction holds (a fence) is passed over. One that
 -- raises is set aside with a warning that names it; the others go on. Returns how many ended. Locks the rows, oldest lease first, never
--- waiting; then as end_attempt. `kinds`: only jobs of these. `before`: only leases that ended by then.
-create or replace function jobs.reap(most int, kinds text[] default null, before timestamptz default null)
+-- waiting; then as end_attempt. `kinds`: only jobs of these. `before`: only leases that ended by then. `since`: the
+-- entries of the index before this instant are known to be dead.
+create or replace function jobs.reap(most int, kinds text[] default null, before timestamptz default null, since timestamptz default '-infinity')
 returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,7 +20,7 @@ begin
     for j in
         select r.* from jobs.job as r
         where
-            r.state = 'running' and r.claimed_until <= least(at, reap.before)
+            r.state = 'running' and r.claimed_until <= least(at, reap.before) and r.claimed_until >= reap.since
             and (reap.kinds is null or r.kind = any (reap.kinds))
         order by r.claimed_until
         limit reap.most
@@ -44,5 +45,5 @@ begin
 end;
 $$;
 
-comment on function jobs.reap(int, text[], timestamptz) is
+comment on function jobs.reap(int, text[], timestamptz, timestamptz) is
 'Ends the attempts of up to "most" jobs with an expired lease; returns how many. Internal.';

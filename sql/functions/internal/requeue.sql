@@ -35,15 +35,15 @@ begin
     if new_due is null then
         return null;
     end if;
-    new_due := greatest(new_due, jobs.clock());
     update jobs.job as j
     set
-        state = 'pending', run_after = new_due, attempts = requeue.attempts, last_error = requeue.last_error,
+        state = 'pending', run_after = greatest(new_due, jobs.clock()), attempts = requeue.attempts, last_error = requeue.last_error,
         claimed_by = null, claimed_until = null,
         payload = coalesce(t.payload, j.payload),
         priority = coalesce(t.priority, j.priority),
         max_attempts = coalesce(t.max_attempts, j.max_attempts)
-    where j.id = (requeue.job).id;
+    where j.id = (requeue.job).id
+    returning j.run_after into new_due;
     return new_due;
 end;
 $$;

@@ -1,4 +1,4 @@
--- Promises: the housekeeping in full, now: expired leases, stored triggers, jobs out of attempts, rows of
+-- Promises: the housekeeping in full, now: the marks of the lanes, expired leases, stored triggers, jobs out of attempts, rows of
 -- streams that nobody was told of, pruning. Raises 25000, 25006.
 -- Locks: as reap, fold, set_aside, settle, prune, prune_noted. Never waits.
 create or replace function jobs.maintain()
@@ -19,6 +19,7 @@ declare
     looked record;
 begin
     perform jobs.guard('maintain', true);
+    perform jobs.move_cursor(jobs.low_bound(), true, 0);
     total := 0;
     loop
         n := jobs.reap(1000);

@@ -1,5 +1,6 @@
 -- Promises: the job (kind, key) will run after this transaction has committed, at `run_after` or after `delay`. Joins the caller's transaction and
 -- never waits for another one: what is held elsewhere gets a stored trigger. Raises 22023, 25006, JB002.
+-- A time is compared with the clock once more in the statement that writes it, which holds its table lock by then: see low_bound.
 -- Locks: the gate of the key (tried), then the live pending row FOR NO KEY UPDATE (skipped if locked). A running row is never touched.
 create or replace function jobs.enqueue(
     kind text,
@@ -46,7 +47,7 @@ begin
 
     if enqueue.key is null then
         insert into jobs.job (kind, payload, run_after, priority, max_attempts, created_at)
-        values (enqueue.kind, enqueue.payload, due, coalesce(enqueue.priority, 0), enqueue.max_attempts, at)
+        values (enqueue.kind, enqueue.payload, greatest(due, jobs.clock()), coalesce(enqueue.priority, 0), enqueue.max_attempts, at)
         returning job.id into enqueue.id;
         enqueue.outcome := 'inserted';
         return;
@@ -66,7 +67,8 @@ begin
             if not found then
                 insert into jobs.job (kind, key, payload, run_after, priority, max_attempts, created_at)
                 values (
-                    enqueue.kind, enqueue.key, enqueue.payload, due, coalesce(enqueue.priority, 0), enqueue.max_attempts, at
+                    enqueue.kind, enqueue.key, enqueue.payload, greatest(due, jobs.clock()), coalesce(enqueue.priority, 0),
+                    enqueue.max_attempts, at
                 )
                 returning job.id into enqueue.id;
                 enqueue.outcome := 'inserted';

@@ -109,8 +109,8 @@ begin
 
     -- the rest: nobody else can make a job of these keys live while we hold their gates
     insert into jobs.job (kind, key, payload, run_after, priority, created_at)
-    select enqueue_many.kind, a.key, a.payload, a.due, coalesce(enqueue_many.priority, 0), at
-    from (
+    select enqueue_many.kind, a.key, a.payload, greatest(a.due, c.instant), coalesce(enqueue_many.priority, 0), at
+    from (select jobs.clock() as instant offset 0) as c, (
             select
                 u.key, u.place, u.payload, greatest(coalesce(u.due, at), at) as due,
                 row_number() over (partition by u.key order by u.place desc) as nth,

@@ -55,7 +55,7 @@ begin
                 update jobs.job as j
                 set
                     state = 'running', claimed_by = gen_random_uuid(), claimed_at = at, epoch = nextval('jobs.epoch'), worker = claim.worker,
-                    claimed_until = at + coalesce(claim.lease, (select k.lease from jobs.kind as k where k.kind = j.kind), interval '60 s')
+                    claimed_until = greatest(at + coalesce(claim.lease, (select k.lease from jobs.kind as k where k.kind = j.kind), interval '60 s'), jobs.clock())
                 where
                     j.ctid = any (places)
                     and (

@@ -46,7 +46,7 @@ begin
     update jobs.job as u
     set
         state = 'running', claimed_by = gen_random_uuid(), claimed_at = at, epoch = nextval('jobs.epoch'), worker = claim_key.worker,
-        claimed_until = at + coalesce(claim_key.lease, policy.lease)
+        claimed_until = greatest(at + coalesce(claim_key.lease, policy.lease), jobs.clock())
     where u.id = j.id
     returning u.*;
 end;

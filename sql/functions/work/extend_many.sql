@@ -28,7 +28,10 @@ begin
     end if;
     at := jobs.clock();
     update jobs.job as j
-    set claimed_until = at + coalesce(extend_many.lease, (select k.lease from jobs.kind as k where k.kind = j.kind), interval '60 s')
+    set
+        claimed_until = greatest(
+            at + coalesce(extend_many.lease, (select k.lease from jobs.kind as k where k.kind = j.kind), interval '60 s'), jobs.clock()
+        )
     where j.ctid = any (array(
         select l.place
         from (select distinct u.id, u.token from unnest(extend_many.ids, extend_many.tokens) as u (id, token) order by u.id) as c

@@ -11,44 +11,18 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 as $$
 declare
-    wanted text[] := next_due.kinds;
     earliest timestamptz;
 begin
-    if wanted is null then
-        wanted := array(
-            with recursive present (kind) as (
-                (select j.kind from jobs.job as j where j.state = 'pending' order by j.kind limit 1)
-                union all
-                select n.kind
-                from present as p
-                cross join lateral (
-                    select j.kind from jobs.job as j where j.state = 'pending' and j.kind > p.kind order by j.kind limit 1
-                ) as n
-            )
-            select p.kind from present as p
-        );
-    end if;
-    with recursive lane (kind, priority, run_after) as (
-        select w.kind, f.priority, f.run_after
-        from unnest(wanted) as w (kind)
-        cross join lateral (
-            select j.priority, j.run_after from jobs.job as j
-            where j.state = 'pending' and j.kind = w.kind
-            order by j.kind, j.priority, j.run_after
-            limit 1
-        ) as f
-        where not exists (select from jobs.kind as k where k.kind = w.kind and k.paused)
-        union all
-        select l.kind, n.priority, n.run_after
-        from lane as l
-        cross join lateral (
-            select j.priority, j.run_after from jobs.job as j
-            where j.state = 'pending' and j.kind = l.kind and j.priority > l.priority
-            order by j.kind, j.priority, j.run_after
-            limit 1
-        ) as n
-    )
-    select min(l.run_after) into earliest from lane as l;
+    select min(f.run_after) into earliest
+    from jobs.lanes(next_due.kinds, jobs.clock()) as l
+    cross join lateral (
+        select j.run_after from jobs.job as j
+        where
+            j.state = 'pending' and j.kind = l.kind and j.priority = l.priority
+            and (j.run_after, j.id) >= (l.low_at, l.low_id)
+        order by j.run_after, j.id
+        limit 1
+    ) as f;
     return greatest(earliest - jobs.clock(), case when earliest is not null then interval '0 s' end);
 end;
 $$;
