@@ -22,6 +22,7 @@ from .sessions import PURGE_SEGMENTS
 from .standin import StandIn
 
 LEASE = 30.0
+PATIENT = "-c lock_timeout=60s -c statement_timeout=120s"
 
 
 def wait_for(condition: Callable[[], Any], what: str = "the condition") -> Any:
@@ -89,12 +90,12 @@ class Stage:
         def run() -> str:
             other = Stage.__new__(Stage)
             other.db, other.model, other.pool = self.db, self.model, self.pool
-            with psycopg.connect(self.db.dsn, autocommit=True, options=OPTIONS) as other.conn:
+            with psycopg.connect(self.db.dsn, autocommit=True, options=PATIENT) as other.conn:
                 return other.run(job)
 
         return self._threads.submit(run)
 
-    def purge(self, batch: int = 10) -> int:
+    def purge(self, batch: int = 3) -> int:
         """Segment batches until none is due; how many."""
         batches = 0
         while purge.purge_segments(self.conn, batch):
@@ -129,7 +130,7 @@ def staged(db: Database, monkeypatch: Any, **model: Any) -> Iterator[Stage]:
     options = {"latency": 0, "failing": 0, "hanging": 0} | model
     with (
         StandIn(**options) as remote,
-        ConnectionPool(db.dsn, min_size=0, max_size=8, kwargs={"autocommit": True, "options": OPTIONS}, open=True) as pool,
+        ConnectionPool(db.dsn, min_size=0, max_size=8, kwargs={"autocommit": True, "options": PATIENT}, open=True) as pool,
     ):
         for name, value in remote.environment.items():
             monkeypatch.setitem(os.environ, name, value)

@@ -68,6 +68,7 @@ class StandIn:
         self._asked: Counter[tuple[str, str]] = Counter()
         self._waiting: Counter[Round] = Counter()
         self._spared: set[Round] = set()
+        self._let_go: set[str] = set()
         self._held = self._closed = False
         self._changed = threading.Condition()
         stand_in = self
@@ -117,11 +118,15 @@ class StandIn:
         """Answer nobody from now on."""
         with self._changed:
             self._held = True
+            self._let_go.clear()
 
-    def let_go(self) -> None:
-        """Answer everybody again."""
+    def let_go(self, worker: str | None = None) -> None:
+        """Answer everybody again, or this worker alone."""
         with self._changed:
-            self._held = False
+            if worker is None:
+                self._held = False
+            else:
+                self._let_go.add(worker)
             self._changed.notify_all()
 
     def waiting(self) -> list[Round]:
@@ -150,7 +155,7 @@ class StandIn:
         time.sleep(self.latency * (0.5 + self._lots(*item, 0)))
         with self._changed:
             self._waiting[round_] += 1
-            self._changed.wait_for(lambda: not self._held or self._closed)
+            self._changed.wait_for(lambda: not self._held or self._closed or round_.worker in self._let_go)
             self._waiting[round_] -= 1
             spared = round_ in self._spared
         if of_model and len(str(call["text"])) > self.longest:

@@ -320,16 +320,18 @@ def test_every_subsystem_sees_every_episode_once_and_in_order(stage: Stage) -> N
 def test_a_producer_that_commits_late_is_not_passed_over(stage: Stage) -> None:
     session = producer.create_session(stage.conn, "red/1")
     stage.work()
+    (safe,) = producer.add(stage.conn, talk("red/1", 1, 1))
+    replays = [stage.claim(kind, session) for kind in SUBSYSTEMS]
     late = stage.db.connect()
     with late.transaction():
-        (first,) = producer.add(late, talk("red/1", 1, 1))
-        (second,) = producer.add(stage.conn, talk("red/1", 2, 2))
-        stage.work(turns=20)
-        assert first < second
-        assert watermarks(stage) == {}
+        (first,) = producer.add(late, talk("red/1", 2, 2))
+        (second,) = producer.add(stage.conn, talk("red/1", 3, 3))
+        assert [stage.run(job) for job in replays] == ["settled", "settled"]
+        assert safe < first < second
+        assert watermarks(stage) == {(kind, str(session)): safe for kind in SUBSYSTEMS}
     stage.work()
     for kind in SUBSYSTEMS:
-        assert applied(stage, kind, session) == [(first, True), (second, True)]
+        assert applied(stage, kind, session) == [(safe, True), (first, True), (second, True)]
 
 
 def test_a_replay_that_dies_between_two_stores_is_taken_up_again(stage: Stage) -> None:
